@@ -68,8 +68,7 @@ def lay_out(folder: Path) -> list[Path]:
             hidden = any(part.startswith((".", "__")) for part in inside.parts)
             if path.is_file() and not hidden:
                 copies[folder / room / inside] = path
-    taken = [path for path in copies if path.exists()]
-    if taken:
+    if taken := [path for path in copies if path.exists()]:
         more = f" and {len(taken) - 1} more" if len(taken) > 1 else ""
         raise NbkitError(f"{taken[0]}{more} would be overwritten: choose another folder, or move them away")
     with writable(folder, "choose another folder"):

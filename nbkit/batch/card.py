@@ -232,11 +232,9 @@ def _spelled(spec: str) -> str:
 
 def run_file(plan: CardPlan, name: str) -> str:
     """A run file of the card's runs: all pages of its studies."""
-    runs = [
-        {"study": each.study.name, "params": portable(each.params.model_dump(mode="json", exclude_defaults=True))}
-        for each in plan.behaviours
-        if each.params is not None
-    ]
+    planned = ((each.study.name, each.params) for each in plan.behaviours if each.params is not None)
+    values = ((study, params.model_dump(mode="json", exclude_defaults=True)) for study, params in planned)
+    runs = [{"study": study, "params": portable(params)} for study, params in values]
     return yaml.safe_dump({"name": name, "title": f"Behind the card {name}", "runs": runs}, sort_keys=False)
 
 

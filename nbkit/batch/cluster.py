@@ -134,8 +134,7 @@ def _require(executor: str, address: str | None) -> None:
         raise NbkitError(f"--address requires --executor dask, not {executor}")
     if address is not None and not address.strip():
         raise NbkitError("--address is empty; a Dask scheduler's is expected, such as tcp://HOST:8786")
-    package = "dask_jobqueue" if executor in _JOBS else "distributed"
-    if find_spec(package) is None:
+    if find_spec(package := "dask_jobqueue" if executor in _JOBS else "distributed") is None:
         raise MissingExtraError(f"--executor {executor} needs the package {package}: {install('dask')}")
 
 
@@ -151,10 +150,8 @@ def _client(target: Any) -> Iterator[Client]:
         fault = f"{type(error).__name__}: {error}"
     if fault:
         gc.collect()  # the client that came to nothing: in the middle of the start of another one it waits for its lock
-        raise ClusterError(
-            f"no Dask scheduler answers at {target} ({fault}); start one with: dask scheduler, "
-            "and give the address that it prints: --address tcp://HOST:8786"
-        )
+        way_out = "start one with: dask scheduler, and give the address that it prints: --address tcp://HOST:8786"
+        raise ClusterError(f"no Dask scheduler answers at {target} ({fault}); {way_out}")
     try:
         yield client
     finally:
@@ -193,10 +190,8 @@ def _jobs(executor: str, workers: int) -> Iterator[Any]:
     try:
         cluster = kind()
     except (ValueError, TypeError, OSError, RuntimeError) as error:
-        raise ClusterError(
-            f"--executor {executor}: {str(error).partition(', for example')[0]}; "
-            "describe jobs in ~/.config/dask/jobqueue.yaml (docs/cluster.md)"
-        ) from None
+        way_out = "describe jobs in ~/.config/dask/jobqueue.yaml (docs/cluster.md)"
+        raise ClusterError(f"--executor {executor}: {str(error).partition(', for example')[0]}; {way_out}") from None
     with cluster:
         # Unlike `scale`, this submits a new job when one reaches its time limit.
         cluster.adapt(minimum=workers, maximum=workers)

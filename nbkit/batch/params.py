@@ -174,11 +174,11 @@ def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile
     """
     path = find_params(Path(path))
     if not path.exists():
-        raise ParamsError(f"no such run file: {path}{_near(path)}")
+        raise ParamsError(f"no such run file: {path}{_similar_file(path)}")
     return parse(read_text(path, "the run file"), str(path), settings)
 
 
-def _near(path: Path) -> str:
+def _similar_file(path: Path) -> str:
     """A hint at what *path* may have meant: a run file beside it, or a bundled one."""
     files = (file for file in sorted(path.parent.glob("*.y*ml")) if file.is_file())
     beside = {file.stem: str(file) for file in files if re.search(rb"^runs:", file.read_bytes(), re.MULTILINE)}
@@ -208,7 +208,7 @@ def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = Non
     try:
         run = RunFile(**{str(key): value for key, value in values.items()})
     except ValidationError as error:
-        raise ParamsError(listing(explained(error, lines, (), _fields))) from None
+        raise ParamsError(listing(problems_of_values(error, lines, (), _fields))) from None
     run._written = lines
     return run
 
@@ -287,7 +287,7 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
         here: Location = ("runs", number)
         try:
             study = STUDIES.get(entry.study)
-            notebooks = _wanted(entry, study)
+            notebooks = _chosen_notebooks(entry, study)
         except NbkitError as error:
             problems.append(Problem(lines.place((*here, "study")), str(error)))
             continue
@@ -295,17 +295,17 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
             params = study.params(**entry.params)
         except ParamsError as error:
             fields = list(study.params.model_fields)
-            problems += explained(error.__cause__, lines, (*here, "params"), lambda location, known=fields: known)
+            problems += problems_of_values(
+                error.__cause__, lines, (*here, "params"), lambda location, known=fields: known
+            )
             continue
         absent = {name for name, value in params if value in (None, [])}
         lacks = {each: [name for name in each.needs.split() if name in absent] for each in notebooks}
         shown = tuple(each for each in notebooks if not lacks[each])
         if entry.notebooks is not None:
-            problems += [
-                Problem(lines.place((*here, "notebooks")), f"'{each.path}' shows nothing without '{name}': set it")
-                for each, names in lacks.items()
-                for name in names
-            ]
+            place = lines.place((*here, "notebooks"))
+            missing = ((each.path, name) for each, names in lacks.items() for name in names)
+            problems += [Problem(place, f"'{page}' shows nothing without '{name}': set it") for page, name in missing]
         written = {text: lines.place(location) for location, text in texts(entry.params, (*here, "params"))}
         checked.append(Entry(entry.label, study, params, shown, lines.place(here), written))
     return checked, problems
@@ -323,7 +323,7 @@ def _nothing_to_run(entry: Entry) -> Iterator[str]:
         yield f"{', '.join(empty)} leaves nothing to run: name at least one"
 
 
-def _wanted(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:
+def _chosen_notebooks(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:
     if entry.notebooks is None:
         return study.notebooks
     names = [Path(notebook.path).name for notebook in study.notebooks]
@@ -340,7 +340,7 @@ def _fields(location: Location) -> list[str]:
     return list(RunFile.model_fields if len(location) == 1 else RunEntry.model_fields)
 
 
-def explained(error: Any, lines: Lines, prefix: Location, fields: Any) -> list[Problem]:
+def problems_of_values(error: Any, lines: Lines, prefix: Location, fields: Any) -> list[Problem]:
     """The problems of a file's values, with their lines. fields: the names that are allowed at a place."""
     found = schema_problems(error.errors(), lambda place: fields((*prefix, *place)), "parameter" if prefix else "key")
     places = [((*prefix, *place), message) for place, message in found]
@@ -381,16 +381,15 @@ def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -
             raise lines.error((), f"--set {name}: a value must not contain another variable or $")
         if not re.search(rf"\$(\{{{re.escape(name)}\}}|{re.escape(name)}\b)", str(values.get("runs"))):
             raise lines.error((), f"--set {name}: no parameter of the file contains ${{{name}}}")
-    environment = {name: os.environ[name] for name in FROM_ENVIRONMENT if os.environ.get(name)}
-    known = {**environment, **settings}
-    return {**values, **{key: _filled(values[key], (key,), known, lines) for key in ("runs",) if key in values}}
+    known = {**{name: os.environ[name] for name in FROM_ENVIRONMENT if os.environ.get(name)}, **settings}
+    return {**values, **{key: _filled_in(values[key], (key,), known, lines) for key in ("runs",) if key in values}}
 
 
-def _filled(value: Any, location: Location, known: Mapping[str, str], lines: Lines) -> Any:
+def _filled_in(value: Any, location: Location, known: Mapping[str, str], lines: Lines) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(item, (*location, key), known, lines) for key, item in value.items()}
+        return {key: _filled_in(item, (*location, key), known, lines) for key, item in value.items()}
     if isinstance(value, list):
-        return [_filled(item, (*location, number), known, lines) for number, item in enumerate(value)]
+        return [_filled_in(item, (*location, number), known, lines) for number, item in enumerate(value)]
     if not isinstance(value, str):
         return value
     filled = Template(value).safe_substitute(known)

@@ -41,27 +41,24 @@ class Source:
 def read_source(path: Path) -> Source:
     """Read the notebook at *path*. Raises `DataError` if it is not a notebook or has no cell tagged ``parameters``."""
     try:
-        cells = [
-            (cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {}).get("tags", []))
-            for cell in json_object(path)["cells"]
-        ]
+        content = ((each, each.get("metadata", {}).get("tags", [])) for each in json_object(path)["cells"])
+        cells = [(each["cell_type"], "".join(each["source"]), tags) for each, tags in content]
     except (NbkitError, KeyError, TypeError) as error:
         raise DataError(f"not a Jupyter notebook (version 4): {error!r}", path) from None
     # Without IPython's magic lines (%matplotlib inline, !ls, %%time).
     code = [(_MAGIC.sub(r"\1pass", text), tags) for kind, text, tags in cells if kind == "code"]
-    parameters = [text for text, tags in code if "parameters" in tags]
-    if not parameters:
+    if not any("parameters" in tags for _, tags in code):
         raise DataError("no code cell has the tag 'parameters'", path)
     try:
         trees = [(ast.parse(text), tags) for text, tags in code]
     except SyntaxError as error:
         raise DataError(f"a code cell is not valid Python: {error.msg}: {(error.text or '').strip()}", path) from None
-    declared = {name for tree, tags in trees if "parameters" in tags for name in _assigned(tree)}
+    declared = {name for tree, tags in trees if "parameters" in tags for name in _assigned_names(tree)}
     digest = hashlib.blake2b(json.dumps(cells).encode(), digest_size=16).hexdigest()
     return Source(path, tuple(text for text, _ in code), frozenset(declared), digest)
 
 
-def _assigned(tree: ast.Module) -> set[str]:
+def _assigned_names(tree: ast.Module) -> set[str]:
     targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
     targets += [node.target for node in tree.body if isinstance(node, ast.AnnAssign)]
     return {target.id for target in targets if isinstance(target, ast.Name)}
@@ -178,10 +175,8 @@ def _execution(
     # papermill only warns about a parameter that the notebook does not have, and then ignores it.
     for name, default in type(cell.params)().model_dump(mode="json").items():
         if not takes_all and name not in source.declared and values[name] != default:
-            raise DataError(
-                f"parameter '{name}' is set but missing in the notebook's parameters cell; "
-                f"add it there, or '{REST} = {{}}', which takes all others", source.path,
-            )  # fmt: skip
+            problem = f"parameter '{name}' is set but missing in the notebook's parameters cell"
+            raise DataError(f"{problem}; add it there, or '{REST} = {{}}', which takes all others", source.path)
     parameters = {name: value for name, value in values.items() if takes_all or name in source.declared}
     return Execution(
         label=".".join(filter(None, (entry.name, cell.label, Path(notebook.path).name))),

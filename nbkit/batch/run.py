@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,13 @@ from nbkit.batch.params import RunFile, listing, read, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, make_plan, merged_units
 from nbkit.batch.workers import (
     Done,
-    ForeignExecutor,
     NotebookFailed,
     Runner,
     Task,
     local_processes,
     places,
     run_notebook,
+    run_on_executor,
     run_outcomes,
     run_unit,
     worker_environment,
@@ -134,17 +135,16 @@ def run(
             failures += _run_units(units, runner)
             incomplete = _incomplete(job.plan, {failure.label for failure in failures})
             hired.close()
-            job = _planned_again(job) if units else job  # without units, nothing was downloaded
+            job = _with_new_keys(job) if units else job  # without units, nothing was downloaded
             with _runner("processes", None, (), job.workers, runtime) as processes:  # fresh ones, which hold no models
                 failures += _write_outcomes(job, processes, incomplete)
                 failures += _run_notebooks(job, processes, runtime, pages)
             status = "failed" if failures else "done"
         finally:
             seconds = round(time.monotonic() - clock, 1)
-            end = {"status": status, "seconds": seconds, "failures": list(map(asdict, failures))}
-            job.folder.write_run(
-                {**record, **end, "runs": _entries(job.plan, status == "done"), "incomplete": sorted(incomplete)}
-            )
+            record |= {"status": status, "seconds": seconds, "failures": list(map(asdict, failures))}
+            record |= {"runs": _entries(job.plan, status == "done"), "incomplete": sorted(incomplete)}
+            job.folder.write_run(record)
         index = pages.build(is_last=True)
     return job.summary(units=len(units), failures=tuple(failures), seconds=seconds, report=index)
 
@@ -155,9 +155,8 @@ def dry_run(
     """What `run` would do with the same arguments. Writes no results and loads no model."""
     job = _prepare(run_file, output, workers, force)
     units = _units(job, count=True)
-    return job.summary(
-        units=len(units), texts=sum(unit.texts for unit in units), stored=sum(unit.stored for unit in units)
-    )
+    counts = {name: sum(getattr(unit, name) for unit in units) for name in ("texts", "stored")}
+    return job.summary(units=len(units), **counts)
 
 
 @dataclass(frozen=True)
@@ -201,7 +200,7 @@ def _prepare(run_file: str | Path | RunFile, output: str | Path | None, workers:
     return _Job(plan, folder, workers or min(provenance.cores(), MAX_WORKERS), waiting)
 
 
-def _planned_again(job: _Job) -> _Job:
+def _with_new_keys(job: _Job) -> _Job:
     """The job with new keys: a model or dictionary that the units downloaded has a digest only now.
 
     With the keys from before, the next run would find every notebook changed.
@@ -241,7 +240,7 @@ def _runner(
 ) -> AbstractContextManager[Runner]:
     """The runner of *units*; without units no process is started and no cluster asked."""
     if isinstance(executor, Executor):
-        return nullcontext(ForeignExecutor(executor))
+        return nullcontext(partial(run_on_executor, executor))
     environment = worker_environment(max(1, provenance.cores() // workers))
     if (executor == "processes" and address is None) or not units:
         return local_processes(workers, environment | {"TMPDIR": runtime}, units)
@@ -252,7 +251,7 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     where = places()
     for stage, (_, members) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
         tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
-        with closing(_logged(runner, tasks, f"stage {stage}")) as ended:
+        with closing(_run_with_progress(runner, tasks, f"stage {stage}")) as ended:
             for done in ended:
                 # The others would end alike, after all their work.
                 if done.error is not None and done.error.name == StoreError.__name__:
@@ -283,11 +282,9 @@ class _Report:
 def _run_notebooks(job: _Job, runner: Runner, runtime: str, pages: _Report) -> Iterator[Failure]:
     """Execute the notebooks; the report is built when the first has ended, and with the last of each entry."""
     left = Counter(execution.run for execution in job.waiting)
-    tasks = [
-        Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
-        for e in job.waiting
-    ]
-    for done in _logged(runner, tasks, "notebooks"):
+    folder, made_with = str(job.folder.path), provenance.collect
+    tasks = [Task(e.label, run_notebook, (e, folder, runtime, made_with(e.parameters))) for e in job.waiting]
+    for done in _run_with_progress(runner, tasks, "notebooks"):
         execution: Execution = done.task.arguments[0]
         if done.error is not None and not isinstance(done.error, NotebookFailed):  # the worker could not record it
             job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
@@ -314,7 +311,7 @@ def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> I
             schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
             arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], places())
             tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
-    for done in _logged(runner, tasks, "outcomes"):
+    for done in _run_with_progress(runner, tasks, "outcomes"):
         yield from _failures(done)
 
 
@@ -322,7 +319,7 @@ def _failures(done: Done) -> list[Failure]:
     return [] if done.error is None else [Failure(done.task.label, str(done.error), done.error.details)]
 
 
-def _logged(runner: Runner, tasks: Sequence[Task], what: str) -> Generator[Done, None, None]:
+def _run_with_progress(runner: Runner, tasks: Sequence[Task], what: str) -> Generator[Done, None, None]:
     """Run *tasks* and yield each as it ends, with a printed line and a progress bar; errors are reported later."""
     total = len(tasks)
     if total:

@@ -41,7 +41,7 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
     Raises `ParamsError` for a run file that cannot be run, `NbkitError` for one without such a model, and leaves no
     folder behind.
     """
-    names = _names(run_file, folder)
+    names = _systems_of_folder(run_file, folder)
     if not names:
         raise NbkitError(f"no model of this run file is outputs:{folder}; add it to models")
     new = [each for each in (folder, *folder.parents) if not each.exists()]
@@ -71,11 +71,11 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
             write_file(part.source, "".join(f"{line}\n" for line in lines))
             written.append(part)
     if written:
-        _note(run_file, folder, number, written)
+        _add_to_manifest(run_file, folder, number, written)
     return Sources(tuple(written), waiting, tuple(error for error in errors if error.name not in names))
 
 
-def _names(run_file: RunFile, folder: Path) -> set[str]:
+def _systems_of_folder(run_file: RunFile, folder: Path) -> set[str]:
     """The systems of a run that read their translations from *folder*."""
     models = (use.model for entry in entries(run_file) for use in entry.study.uses(entry.params))
     files = (model.inner or model for model in models if not model.stored)
@@ -91,7 +91,7 @@ def _missing(run_file: RunFile) -> Iterator[MissingOutputsError]:
             yield error
 
 
-def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) -> None:
+def _add_to_manifest(run_file: RunFile, folder: Path, number: int, written: list[Round]) -> None:
     """Add a round to the manifest: files, numbers of texts, digests, and the decoding that the run asks for."""
     path = folder / MANIFEST
     record: dict[str, Any] = json_object(path) if path.exists() else {"version": 1, "rounds": []}

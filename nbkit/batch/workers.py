@@ -91,20 +91,15 @@ class Done:
 Runner: TypeAlias = Callable[[Sequence[Task]], Iterator[Done]]
 
 
-class ForeignExecutor:
-    """Runs tasks on an executor that the caller made and will shut down."""
-
-    def __init__(self, executor: Executor):
-        self.executor = executor
-
-    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        running = {self.executor.submit(call, task.function, task.arguments): task for task in tasks}
-        try:
-            for future in as_completed(running):
-                yield Done.of(running[future], future)
-        finally:
-            for future in running:
-                future.cancel()
+def run_on_executor(executor: Executor, tasks: Sequence[Task]) -> Iterator[Done]:
+    """Run *tasks* on an executor that the caller made and will shut down; with the first argument bound, a `Runner`."""
+    running = {executor.submit(call, task.function, task.arguments): task for task in tasks}
+    try:
+        for future in as_completed(running):
+            yield Done.of(running[future], future)
+    finally:
+        for future in running:
+            future.cancel()
 
 
 class LocalProcesses:
@@ -150,8 +145,7 @@ class LocalProcesses:
         def start(kind: bool, most: int = 1) -> None:
             """Give up to *most* waiting tasks to the workers with a GPU (True) or to the others (False)."""
             for task in waiting[kind][:most]:
-                future = self._pool(kind, numbers[kind]).schedule(call, (task.function, task.arguments))
-                running[future] = kind, task
+                running[self._pool(kind, numbers[kind]).schedule(call, (task.function, task.arguments))] = kind, task
             del waiting[kind][:most]
 
         try:
@@ -360,8 +354,8 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
         error = None
         try:
             papermill.execute_notebook(
-                _braces_kept(execution.source),
-                _braces_kept(staging / "notebook.ipynb"),
+                _escape_braces(execution.source),
+                _escape_braces(staging / "notebook.ipynb"),
                 execution.injected,
                 kernel_name="python3",
                 language="python",
@@ -378,7 +372,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
         raise error
 
 
-def _braces_kept(path: Path) -> str:
+def _escape_braces(path: Path) -> str:
     """*path* for papermill, which fills in ``{parameters}`` in the names of files."""
     return str(path).replace("{", "{{").replace("}", "}}")
 
@@ -424,20 +418,19 @@ class _ForkedKernels(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
         folder = str(options.get("cwd") or Path.cwd())
-        context = multiprocessing.get_context(
-            "forkserver"
-        )  # ends with this process, and has no threads of its own work
+        # Its server ends with this process, and has no threads of its own work.
+        context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
         os.environ.setdefault("MPLBACKEND", _INLINE)  # read when matplotlib is imported, which happens there
-        kernel = context.Process(target=_live, args=(cmd[cmd.index("-f") :], options["env"], folder))
+        kernel = context.Process(target=_run_kernel, args=(cmd[cmd.index("-f") :], options["env"], folder))
         kernel.start()
-        self.process = cast("Any", _LikePopen(kernel))
+        self.process = cast("Any", _PopenAdapter(kernel))
         self.pid, self.cwd = kernel.pid, folder
         self.pgid = None  # its group is its own only when it runs; signals go to the process
         return self.connection_info
 
 
-def _live(arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> None:
+def _run_kernel(arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> None:
     """What a forked process does: it is a kernel, as if ``python -m ipykernel_launcher`` had been called."""
     from ipykernel.kernelapp import IPKernelApp
 
@@ -451,7 +444,7 @@ def _live(arguments: Sequence[str], environment: Mapping[str, str], folder: str)
     IPKernelApp.launch_instance(list(arguments), parent_handle=os.getppid())
 
 
-class _LikePopen:
+class _PopenAdapter:
     """A process of multiprocessing with the methods of `subprocess.Popen` that a provisioner calls."""
 
     stdin = stdout = stderr = None

@@ -148,11 +148,9 @@ def _of_package(name: str, package: str) -> click.Command:
     def explain(**arguments: Any) -> None:
         raise missing
 
-    short = f"Comes with the package {package}, which is not installed."
-    anything = [click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
-    return click.Command(
-        name, callback=explain, params=[*anything], help=short, context_settings={"ignore_unknown_options": True}
-    )
+    short, settings = f"Comes with the package {package}, which is not installed.", {"ignore_unknown_options": True}
+    anything = click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)
+    return click.Command(name, callback=explain, params=[anything], help=short, context_settings=settings)
 
 
 class _LazyGroup(click.Group):

@@ -115,10 +115,8 @@ def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Te
         return Text((Sentence(tuple(tokens), lang),)), obstacle
     parsed = next(iter(load_parser(spec, lang).parse([text])))
     if tokenized and list(parsed.tokens) != text.split():
-        raise NbkitError(
-            f"parser '{spec}' tokenises the text differently, as {' | '.join(parsed.tokens)}: drop --tokenized, "
-            "or name perturbations that need no parse (`nbkit list perturbations`)"
-        )
+        way_out = "drop --tokenized, or name perturbations that need no parse (`nbkit list perturbations`)"
+        raise NbkitError(f"parser '{spec}' tokenises the text differently, as {' | '.join(parsed.tokens)}: {way_out}")
     return parsed, None
 
 
@@ -152,20 +150,13 @@ def translate(
     check_output(output)  # before hours are spent
     store = Store()
     lines = _lines(file)
-    filled = [line for line in lines if line]
-    found: list[str] = []
-    if filled:
-        model = load(system, "translate", *pair, decoding=Decoding(**decoding), device=device, dtype=dtype)
-        answers = ask(model, [(line,) for line in filled], store, progress=sys.stderr.isatty())
-        found = [answer["hypothesis"] for answer in answers]
-        if (usage := model.usage(store, filled)) is not None:
-            facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.items())
-            click.echo(f"{system}: {facts}", err=True)
-    hypotheses = iter(found)
+    model = load(system, "translate", *pair, decoding=Decoding(**decoding), device=device, dtype=dtype)
+    answers = ask(model, [(line,) for line in lines], store, progress=sys.stderr.isatty())
     # An empty line stays one, and a hypothesis is one line, whatever the model made of it; no-break spaces stay.
-    translated = "".join(
-        " ".join(next(hypotheses).splitlines()).strip(" \t") + "\n" if line else "\n" for line in lines
-    )
+    translated = "".join(" ".join(each["hypothesis"].splitlines()).strip(" \t") + "\n" for each in answers)
+    if any(lines) and (usage := model.usage(store, lines)) is not None:
+        facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.items())
+        click.echo(f"{system}: {facts}", err=True)
     if output is None:
         click.echo(translated, nl=False)
         return

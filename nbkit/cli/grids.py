@@ -36,8 +36,7 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
     Example: nbkit validate params/demo.yaml
     """
     grid = read(run_file, settings)
-    problems = problems_of(grid)
-    if problems:
+    if problems := problems_of(grid):
         click.echo(listing(problems), err=True)
         click.echo(f"{run_file}: {len(problems)} problem{'s' * (len(problems) != 1)}", err=True)
         context.exit(1)
@@ -127,10 +126,8 @@ def _show_summary(summary: RunSummary) -> None:
     for error, labels in failed.items():
         click.echo(f"failed: {', '.join(labels)}: {error}", err=True)
     executed, failures = len(summary.executed), len(summary.failures)
-    click.echo(
-        f"{summary.name}: {executed} notebook{'s' * (executed != 1)} executed, {len(summary.skipped)} unchanged, "
-        f"{failures} failure{'s' * (failures != 1)}, {duration(summary.seconds)}"
-    )
+    done = f"{executed} notebook{'s' * (executed != 1)} executed, {len(summary.skipped)} unchanged"
+    click.echo(f"{summary.name}: {done}, {failures} failure{'s' * (failures != 1)}, {duration(summary.seconds)}")
     if summary.report:
         click.echo(f"Report: {summary.report}")
 
@@ -152,8 +149,7 @@ def report(folder: Path, as_zip: bool, no_text: bool) -> None:
 
     make = archive_without_text if no_text else archive if as_zip else build
     click.echo(make(folder))
-    status = OutputFolder(folder).read_run().get("status")
-    if status in ("running", "interrupted"):
+    if OutputFolder(folder).read_run().get("status") in ("running", "interrupted"):
         click.echo(f"nbkit: the run in {folder} is not finished; the report shows what exists so far", err=True)
 
 
@@ -243,9 +239,8 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
     for path in found.waiting:
         click.echo(f"{path}: still missing, the translation of an earlier round")
     for each in found.written:
-        click.echo(
-            f"{each.source}: {len(each.texts):,} texts; write their translations to {each.target}, one line per text"
-        )
+        to_do = f"write their translations to {each.target}, one line per text"
+        click.echo(f"{each.source}: {len(each.texts):,} texts; {to_do}")
     for name in dict.fromkeys(error.name for error in found.others):
         click.echo(f"{name}: still lacks translations, too: nbkit sources {shlex.quote(str(run_file))} FOLDER")
     if found == Sources((), (), ()):
@@ -265,6 +260,5 @@ def init(folder: Path) -> None:
 
     Example: nbkit init my-study
     """
-    written = lay_out(folder)
-    click.echo(f"{len(written)} files in {folder / 'notebooks'} and {folder / 'params'}")
+    click.echo(f"{len(lay_out(folder))} files in {folder / 'notebooks'} and {folder / 'params'}")
     click.echo(f"Next: {'' if folder == Path() else f'cd {shlex.quote(str(folder))} && '}nbkit run params/demo.yaml")

@@ -386,8 +386,7 @@ def _coded(corpus: FileCorpus, request: Request, path: Path) -> Iterator[RawPair
 def _named(
     rows: Callable[[Path], Iterable[tuple[int, Any]]], corpus: FileCorpus, request: Request, path: Path
 ) -> Iterator[RawPair | DataError]:
-    codes = [corpus.code(request.src), corpus.code(request.tgt)]
-    return read_rows(rows(path), path, request.src, request.tgt, codes)
+    return read_rows(rows(path), path, request.src, request.tgt, [corpus.code(request.src), corpus.code(request.tgt)])
 
 
 def _treebanks(corpus: FileCorpus, request: Request, source: Path, target: Path) -> Iterator[Pair | DataError]:
@@ -780,8 +779,7 @@ def corpus_identity(
         For an unknown name, and for files that cannot be read.
     """
     found, split = find_corpus(corpus)
-    identity = found.identity(Request(src, tgt, split, n, parsers))
-    return {**identity, "src": src, "tgt": tgt, "n": n}
+    return {**found.identity(Request(src, tgt, split, n, parsers)), "src": src, "tgt": tgt, "n": n}
 
 
 def check_corpus(

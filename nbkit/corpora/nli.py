@@ -352,28 +352,23 @@ def load_nli(
     Raises `UnknownNameError` (corpus, split), `MissingExtraError` (parser), `DataError` (file and line), `NbkitError`
     (language, files, hub).
     """
-    how: dict[str, Any] = {"parsers": parsers, "on_error": on_error, "skipped": skipped, "store": store}
+    how: Any = {"parsers": parsers, "on_error": on_error, "skipped": skipped, "store": store}
     found, request = _resolve(corpus, lang, n=n, start=start, **how)
     return found.pairs(request)
 
 
-def raw_nli(
-    corpus: str, lang: str, *, n: int | None = None, start: int = 0, on_error: OnError = "raise",
-    skipped: Skipped | None = None,
-) -> Iterator[tuple[str, str, str]]:  # fmt: skip
+def raw_nli(corpus: str, lang: str, **how: Any) -> Iterator[tuple[str, str, str]]:
     """Premise, hypothesis and label as running text, for training: no tokenizer, no parser. Otherwise as `load_nli`."""
-    found, request = _resolve(corpus, lang, n=n, on_error=on_error, skipped=skipped, start=start)
+    found, request = _resolve(corpus, lang, **how)
     return ((pair.source, pair.target, pair.label) for pair in found.good_pairs(request))
 
 
-def nli_identity(
-    corpus: str, lang: str, *, n: int | None = None, parsers: Mapping[str, str] | None = None,
-) -> dict[str, Any]:  # fmt: skip
+def nli_identity(corpus: str, lang: str, **how: Any) -> dict[str, Any]:
     """What identifies the pairs of `load_nli` in cache keys: the file's digest or pinned revision, how it is read, the
     tokenizer's identity, language and *n*. Reads files but parses nothing.
     """
-    found, request = _resolve(corpus, lang, n=n, parsers=parsers)
-    return {**found.identity(request), "lang": lang, "n": n}
+    found, request = _resolve(corpus, lang, **how)
+    return {**found.identity(request), "lang": lang, "n": request.n}
 
 
 def nli_tokenizer(corpus: str, lang: str, parsers: Mapping[str, str] | None = None) -> tuple[str, bool]:
@@ -386,11 +381,8 @@ def nli_tokenizer(corpus: str, lang: str, parsers: Mapping[str, str] | None = No
     return spec, has_parts_of_speech(spec)
 
 
-def check_nli(
-    corpus: str, lang: str, *, n: int | None = None, parsers: Mapping[str, str] | None = None,
-    on_error: OnError = "raise",
-) -> list[str]:  # fmt: skip
-    """The problems that would stop `load_nli`, one message each.
+def check_nli(corpus: str, lang: str, **how: Any) -> list[str]:
+    """The problems that would stop `load_nli`, one message each. how: as of `load_nli`.
 
     Local files are read as far as the first *n* pairs, and the first malformed row is named. Loads no parser.
 
@@ -398,7 +390,7 @@ def check_nli(
     ["unknown NLI corpus 'sik'; did you mean 'sick'? There are: ..."]
     """
     try:
-        found, request = _resolve(corpus, lang, n=n, parsers=parsers, on_error=on_error)
+        found, request = _resolve(corpus, lang, **how)
     except NbkitError as error:
         return [str(error)]
     return found.problems(request)
@@ -428,13 +420,11 @@ def find_nli(spec: str) -> tuple[NliCorpus, str | None]:
 def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
     given = dict(parse_qsl(query.replace("+", "%2B")))  # a plus is a plus in names of columns
     classes = tuple(given.pop("classes", "").split(",")) if "classes" in given else ()
-    unknown = next((name for name in given if name not in catalogue()["columns"]), None)
-    if unknown:
+    if unknown := next((name for name in given if name not in catalogue()["columns"]), None):
         raise UnknownNameError(f"column of NLI corpus '{spec}'", unknown, [*catalogue()["columns"], "classes"])
     if classes and sorted(classes) != sorted(LABELS):
-        raise NbkitError(
-            f"NLI corpus '{spec}': classes must be {', '.join(LABELS)}, in the order of the file's integers"
-        )
+        order = "in the order of the file's integers"
+        raise NbkitError(f"NLI corpus '{spec}': classes must be {', '.join(LABELS)}, {order}")
     return NliFiles(path, place=LocalPlace(path, path), format=format_name, columns=given, classes=classes)
 
 
@@ -450,8 +440,7 @@ def _resolve(corpus: str, lang: str, **how: Any) -> tuple[NliCorpus, Request]:
 def _register() -> None:
     for name, entry in catalogue()["corpora"].items():
         found = named_files(name, entry) if "files" in entry else NliSandbox(name)
-        about = {each: entry.get(each, "") for each in ("summary", "domain", "licence")}
-        NLI_CORPORA.register(name, found, **about)
+        NLI_CORPORA.register(name, found, **{each: entry.get(each, "") for each in ("summary", "domain", "licence")})
 
 
 _register()

@@ -57,15 +57,12 @@ def tsv_rows(path: Path, columns: int | None = None, header: int = 0) -> Iterato
             yield number, line
             continue
         cells = line.split("\t")
-        if columns is None:
-            columns = len(cells)
+        columns = columns or len(cells)
+        if line.strip() and len(cells) == columns:
             yield number, cells
-        elif not line.strip():
-            yield number, DataError("empty line", path, number)
-        elif len(cells) != columns:
-            yield number, DataError(f"expected {columns} tab-separated columns, found {len(cells)}", path, number)
         else:
-            yield number, cells
+            problem = f"expected {columns} tab-separated columns, found {len(cells)}" if line.strip() else "empty line"
+            yield number, DataError(problem, path, number)
 
 
 def table_rows(path: Path) -> Iterator[tuple[int, dict[str, str] | DataError]]:
@@ -269,8 +266,7 @@ def check_lengths(source: Path, target: Path) -> None:
     """Raises `DataError` for CoNLL-U files of different length, however few of their sentences are wanted."""
     n, other = (len(re.findall(rb"(?m)^1\t", path.read_bytes())) for path in (source, target))
     if n != other:
-        reason = f"{other:,} sentences for the {n:,} of {source.name}: the two files are not aligned"
-        raise DataError(reason, target)
+        raise DataError(f"{other:,} sentences for the {n:,} of {source.name}: the two files are not aligned", target)
 
 
 # ----------------------------------------------------------------------------
@@ -284,11 +280,8 @@ def read_word_pairs(path: str | Path) -> Iterator[tuple[str, str]]:
     `DataError` with file and line for another number of fields and for bad UTF-8, with the file for a list without
     pairs, and `NbkitError` for a file that cannot be read. Source: Lample et al. 2018 (MUSE), for the form.
     """
-    path = Path(path).expanduser()
-    if not path.is_file():
-        raise NbkitError(f"word list {path} cannot be read: no such file")
-    found = 0
-    for number, read in read_lines(path):
+    path, found = Path(path).expanduser(), 0
+    for number, read in read_lines(path, "word list"):
         line = good(read)
         if not line.strip() or line.startswith("#"):
             continue

@@ -225,8 +225,7 @@ def signatures(sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: 
     expected = np.zeros((len(tags), len(TAGS)), dtype=bool)
     expected[known] = _top(trees.sums[rows[known]], k)
     found = _top(_counts(tags[permuted], trees.radius), k)
-    overlaps = (expected[permuted] & found).sum(axis=(1, 2))
-    return overlaps / (k * np.count_nonzero(known))
+    return (expected[permuted] & found).sum(axis=(1, 2)) / (k * np.count_nonzero(known))
 
 
 def signature_ratios(
@@ -263,10 +262,8 @@ def _counts(tags: np.ndarray, radius: int) -> np.ndarray:
 
 
 def _tags(sentence: Sentence) -> np.ndarray:
-    if sentence.upos is None:
-        raise NbkitError(f"mini-trees: {sentence.joined!r} has no parts of speech; parse it first")
     try:
-        return np.array([_NUMBER[tag] for tag in sentence.upos], dtype=np.intp)
+        return np.array([_NUMBER[tag] for tag in sentence.annotation("mini-trees", "upos")[0]], dtype=np.intp)
     except KeyError as error:
         problem = f"{error.args[0]!r} in {sentence.joined!r} is not a universal tag"
         raise NbkitError(f"mini-trees: {problem}; use {', '.join(TAGS)}") from None

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.util import find_spec
@@ -97,8 +97,7 @@ def from_pharaoh(line: str) -> Alignment:
     fields = line.split()
     if unknown := next((field for field in fields if not _LINK.fullmatch(field)), None):
         raise NbkitError(f"{unknown!r} is not a link; source-target expected, as in 3-4, counted from 0")
-    ends = (field.split("-") for field in fields)
-    return tuple(sorted({(int(source), int(target)) for source, target in ends}))
+    return tuple(sorted({(int(source), int(target)) for source, target in (field.split("-") for field in fields)}))
 
 
 def read_pharaoh(path: str | Path) -> Iterator[Alignment]:
@@ -278,11 +277,8 @@ class LexiconAligner:
     def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
         """See `Aligner.align`."""
         words = self._words or word_list(*self._sandbox)
-        known: dict[TokenPair, Alignment] = {}
-        for pair in token_pairs(pairs):
-            if pair not in known:
-                known[pair] = words.links(*pair, self.threshold)
-            yield known[pair]
+        links = cache(lambda source, target: words.links(source, target, self.threshold))
+        return (links(*pair) for pair in token_pairs(pairs))
 
 
 class PharaohAligner:
@@ -430,8 +426,7 @@ class EflomalAligner:
             write_priors(lines, *calculate_priors(*_lines(self._training or []), *map(list, directions)))
             return {"line": lines.getvalue().splitlines()}
 
-        table = self._table({"kind": "alignment-priors", "training": _digest(self._training)}, count)
-        return table["line"].to_list()
+        return self._table({"kind": "alignment-priors", "training": _digest(self._training)}, count)["line"].to_list()
 
     def _table(self, config: dict[str, Any], compute: Callable[[], dict[str, list[str]]]) -> pd.DataFrame:
         """The computed columns, stored if there is a store."""
@@ -458,10 +453,8 @@ def _usable(pairs: Iterable[TokenPair]) -> list[TokenPair]:
 
 def _lines(pairs: list[TokenPair]) -> tuple[list[str], list[str]]:
     """The texts of each side in lower case, in eflomal's format: one word per token, whatever it contains."""
-    source, target = (
-        [" ".join("_".join(token.lower().split()) or "_" for token in pair[side]) for pair in pairs] for side in (0, 1)
-    )
-    return source, target
+    lines = [[" ".join("_".join(token.lower().split()) or "_" for token in side) for side in pair] for pair in pairs]
+    return [source for source, _ in lines], [target for _, target in lines]
 
 
 def _sample(pairs: list[TokenPair], settings: dict[str, Any], priors: list[str] | None) -> dict[str, list[str]]:

@@ -168,9 +168,8 @@ def _seams(lang: str) -> tuple[dict[str, tuple[int, ...]], regex.Pattern[str]]:
             offsets[entry] = tuple(accumulate(map(len, pieces)))
             (words if pieces[0] else endings).append(entry)
     letter = r"[\p{L}\p{M}]"
-    return offsets, regex.compile(
-        rf"(?i)(?<!{letter})(?:{_any_of(words)})(?!{letter})|(?<={letter})(?:{_any_of(endings)})(?!{letter})"
-    )
+    word, ending = rf"(?<!{letter})(?:{_any_of(words)})", rf"(?<={letter})(?:{_any_of(endings)})"
+    return offsets, regex.compile(rf"(?i)(?:{word}|{ending})(?!{letter})")
 
 
 def _any_of(entries: list[str]) -> str:
@@ -326,8 +325,7 @@ def _count_by_dictionary(hypotheses: Sequences, references: Sequences, order: in
     def grams(side: np.ndarray, n: int) -> Counter[tuple[int, ...]]:
         return Counter(zip(*(side[i:].tolist() for i in range(n)), strict=False))
 
-    sides = (np.split(side.symbols, side.starts[1:-1]) for side in (hypotheses, references))
-    pairs = zip(*sides, strict=True)
+    pairs = zip(*(np.split(side.symbols, side.starts[1:-1]) for side in (hypotheses, references)), strict=True)
     return np.array([[(grams(a, n) & grams(b, n)).total() for n in range(1, order + 1)] for a, b in pairs])
 
 
@@ -362,8 +360,7 @@ class Bleu(Kappa):
         >>> Bleu(max_order=2).signature("zh")
         'BLEU|nrefs:1|case:mixed|eff:yes|tok:nbkit-cut.v1-char|smooth:exp|order:2'
         """
-        tokenizer = tokenizer_signature(lang)
-        return f"BLEU|nrefs:1|case:mixed|eff:yes|tok:{tokenizer}|smooth:exp|order:{self.max_order}"
+        return f"BLEU|nrefs:1|case:mixed|eff:yes|tok:{tokenizer_signature(lang)}|smooth:exp|order:{self.max_order}"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """BLEU of each pair: a float64 array in [0, 1], one entry per pair; for the formula see the module.
@@ -376,11 +373,9 @@ class Bleu(Kappa):
         [0.5373, 0.0]
         """
         check_pairs(self.name, hypotheses, references, lang)
-        cut_once = {text: cut(text, lang) for text in references}
-        percent = bleu_percent(
-            [cut(text, lang) for text in hypotheses], [cut_once[text] for text in references], self.max_order
-        )
-        return np.minimum(percent / 100, 1.0)
+        tokens = {text: cut(text, lang) for text in {*hypotheses, *references}}
+        first, second = ([tokens[text] for text in texts] for texts in (hypotheses, references))
+        return np.minimum(bleu_percent(first, second, self.max_order) / 100, 1.0)
 
 
 @dataclass(frozen=True)
@@ -412,9 +407,8 @@ class BleuAsCoded(Kappa):
         >>> BleuAsCoded().signature("zh")
         'BLEU|nrefs:1|case:mixed|eff:no|tok:nbkit-cut.v1-char|smooth:none|order:4|sides:exchanged|as:nltk'
         """
-        tokens = (
-            tokenizer_signature(lang) if is_unspaced(lang) else f"spacy-{metadata.version('spacy')}-{rules_for(lang)}"
-        )
+        spacy = f"spacy-{metadata.version('spacy')}-{rules_for(lang)}"
+        tokens = tokenizer_signature(lang) if is_unspaced(lang) else spacy
         return f"BLEU|nrefs:1|case:mixed|eff:no|tok:{tokens}|smooth:none|order:4|sides:exchanged|as:nltk"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:

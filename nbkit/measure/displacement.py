@@ -65,6 +65,4 @@ def carried_displacement(source: tuple[str, str], output: tuple[str, str], src: 
     0.0
     """
     moved = displacement(*source, src)
-    if not moved >= LEAST_MOVED:  # NaN, too
-        return float("nan")
-    return displacement(*output, tgt) / moved
+    return displacement(*output, tgt) / moved if moved >= LEAST_MOVED else float("nan")

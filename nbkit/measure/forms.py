@@ -210,8 +210,7 @@ def _row_problem(
     if name in judged:
         return f"item {name} occurs twice; delete one of the rows"
     for column in answers.texts:
-        shown = _one_line(expected[name][column])
-        if row[column] not in (shown, plain_text(shown)):
+        if row[column] not in (shown := _one_line(expected[name][column]), plain_text(shown)):
             return f"the {column} of item {name} was changed; it was {shown!r:.80}"
     if not row[ANSWER]:
         return f"no label; {choose}"
@@ -390,14 +389,12 @@ _NO_ANSWER = NATURALNESS[2]
 _SCALE = (float(NATURALNESS[0]), float(NATURALNESS[-1]))
 
 
-def make_sense_form(
-    table: pd.DataFrame, path: str | Path, *, seed: int = 0, provenance: Mapping[str, Any] | None = None
-) -> tuple[Path, Path]:
+def make_sense_form(table: pd.DataFrame, path: str | Path, *, seed: int = 0, **how: Any) -> tuple[Path, Path]:
     """Write the form of the first task at *path* (.csv), with key and instructions beside it; return form and key.
 
     table: one row per sentence: sentence, homograph, correct and other (the translations or glosses of either sense),
     set ("adversarial" or "regular"), and any others, which go into the key. Which of the two senses is
-    shown first is drawn with *seed*. Raises what `nbkit.measure.forms.make_form` raises.
+    shown first is drawn with *seed*. how: as of `make_form`. Raises what `nbkit.measure.forms.make_form` raises.
     """
     import pandas as pd
 
@@ -410,22 +407,20 @@ def make_sense_form(
     texts = ("sentence", "homograph", "SENSE 1", "SENSE 2")
     return make_form(
         pd.DataFrame(rows, columns=[*table.columns, *texts[2:], "label"]), path, labels=SENSE_ANSWERS,
-        instructions=_instructions("sense"), texts=texts, seed=seed, provenance=provenance,
+        instructions=_instructions("sense"), texts=texts, seed=seed, **how,
     )  # fmt: skip
 
 
-def make_naturalness_form(
-    table: pd.DataFrame, path: str | Path, *, seed: int = 0, provenance: Mapping[str, Any] | None = None
-) -> tuple[Path, Path]:
+def make_naturalness_form(table: pd.DataFrame, path: str | Path, **how: Any) -> tuple[Path, Path]:
     """Write the form of the second task at *path* (.csv), with key and instructions beside it; return form and key.
 
     table: as for `make_sense_form`; sentence and homograph are shown. There is no right answer; the key's
-    column of answers has no meaning. Raises what `nbkit.measure.forms.make_form` raises.
+    column of answers has no meaning. how: as of `make_form`. Raises what `nbkit.measure.forms.make_form` raises.
     """
     _check_columns(table, ("sentence", "homograph", "set"))
     return make_form(
         table.assign(label=_NO_ANSWER), path, labels=NATURALNESS, instructions=_instructions("naturalness"),
-        texts=("sentence", "homograph"), seed=seed, provenance=provenance,
+        texts=("sentence", "homograph"), **how,
     )  # fmt: skip
 
 
@@ -494,8 +489,7 @@ def weighted_agreement(judgements: pd.DataFrame, *, resamples: int = 999, seed: 
 
 
 def _check_columns(table: pd.DataFrame, names: Sequence[str], what: str = "annotation form") -> None:
-    missing = [name for name in names if name not in table]
-    if missing:
+    if missing := [name for name in names if name not in table]:
         raise NbkitError(f"{what}: no column {', '.join(missing)}; there are: {', '.join(table.columns)}")
 
 

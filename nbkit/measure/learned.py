@@ -127,10 +127,8 @@ class BertScore(_Learned):
         >>> BertScore(model="roberta-large", layer=17, measure="recall").signature("en")
         'BERTScore|model:roberta-large|layer:17|measure:recall|idf:no|rescale:no|bert-score:0.3.13'
         """
-        return (
-            f"BERTScore|model:{networks.signature_label(self.model)}|layer:{self._layer}|measure:{self.measure}"
-            f"|idf:no|rescale:no|bert-score:{_package_version()}"
-        )
+        network = f"model:{networks.signature_label(self.model)}|layer:{self._layer}|measure:{self.measure}"
+        return f"BERTScore|{network}|idf:no|rescale:no|bert-score:{_package_version()}"
 
     @as_problem
     def problem(self, lang: str | None = None) -> str | None:
@@ -445,8 +443,7 @@ class EmbeddingAligner:
     def _window(self, pairs: list[TokenPair]) -> list[Alignment]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         subwords = self._subwords(texts)
-        budget = networks.budget(self._encoder.network)
-        embedded = budget.results(subwords, _n_tokens, self._embed, group=_n_tokens)
+        embedded = networks.budget(self._encoder.network).results(subwords, _n_tokens, self._embed, group=_n_tokens)
         vectors = dict(zip(texts, embedded, strict=True))
         places = ([word for word in each.words if word is not None] for each in subwords)
         words = dict(zip(texts, places, strict=True))

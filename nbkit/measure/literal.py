@@ -109,8 +109,7 @@ class WordMatcher:
         ['kuchen', 'kuchenstück', 'stück']
         """
         own = self.key(word)
-        inside = compound_parts(own, self._known_keys) if self.matching == "compounds" else ()
-        return frozenset({own}).union(*inside)
+        return frozenset({own}).union(*(compound_parts(own, self._known_keys) if self.matching == "compounds" else ()))
 
     @cached_property
     def _known_keys(self) -> frozenset[str]:
@@ -434,11 +433,8 @@ class Litter:
         words = dict.fromkeys(word.lower() for word in idiom)
         candidates = {word: found for word in words if (found := self.dictionary.translations(word))}
         in_reference, in_hypothesis = ([self._parts(token) for token in side] for side in (reference, hypothesis))
-        blocklists = {
-            word: found
-            for word, found in candidates.items()
-            if not any(self._occurrences(each, in_reference) for each in found)
-        }
+        used = {word for word, found in candidates.items() for each in found if self._occurrences(each, in_reference)}
+        blocklists = {word: found for word, found in candidates.items() if word not in used}
         places = {each: self._occurrences(each, in_hypothesis) for found in blocklists.values() for each in found}
         return LiteralJudgement(candidates, blocklists, {each: there for each, there in places.items() if there})
 
@@ -507,12 +503,7 @@ def lemmas(text: Text) -> list[str]:
     >>> lemmas(Text((Sentence(("Bats", "flew"), "en", lemmas=("Bat", "fly")),)))
     ['bat', 'fly']
     """
-    found = []
-    for sentence in text.sentences:
-        if sentence.lemmas is None:
-            raise NbkitError(f"{sentence.joined[:60]!r} has no lemmas; parse it first")
-        found += [lemma.lower() for lemma in sentence.lemmas]
-    return found
+    return [lemma.lower() for each in text.sentences for lemma in each.annotation("counts of senses", "lemmas")[0]]
 
 
 # ----------------------------------------------------------------------------

@@ -153,7 +153,7 @@ def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src
     left = _without(own, carriers.left())
     extra = {id(number) for number in left}
     settled = [number for number in there if id(number) not in extra and not _is_optional(number)]
-    rest = _blanked(hypothesis, settled) if lost else ""
+    rest = _without_numbers(hypothesis, settled) if lost else ""
     if max(len(lost), len(left)) > MOST_EXPLAINED:
         findings += [Finding("number missing", each.written, "") for each in lost]
         lost = []
@@ -164,7 +164,7 @@ def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src
     return findings + [Finding("extra number", "", hypothesis[slice(*number.span)]) for number in left]
 
 
-def _blanked(text: str, numbers: Iterable[Number]) -> str:
+def _without_numbers(text: str, numbers: Iterable[Number]) -> str:
     """*text* with spaces in place of matched numbers, so that the rules ignore them."""
     characters = list(text)
     for number in numbers:
@@ -344,21 +344,21 @@ def _untranslated(case: _Case) -> Verdict | None:
     if not _has_numeral(written):
         return None
     if _has_word(case.hypothesis, written):
-        return Verdict("numeral left untranslated", written, _at(case, written))
+        return Verdict("numeral left untranslated", written, _numbers_at(case, written))
     for number in _numbers(case.hypothesis, case.src):
         text = case.text(number)
         if number.value == case.expected.value and _LETTERS.search(text):
-            return Verdict("numeral left untranslated", text, _at(case, text))
+            return Verdict("numeral left untranslated", text, _numbers_at(case, text))
     for word in _LETTERS.findall(written):
         if len(word) > 1 and _has_word(case.hypothesis, word) and not _is_numeral(word, case.tgt):
-            return Verdict("numeral left untranslated", word, _at(case, word))
+            return Verdict("numeral left untranslated", word, _numbers_at(case, word))
     return None
 
 
 def _script(case: _Case) -> Verdict | None:
     for match in _digit_runs(case.hypothesis):
         if match[0] != case.expected.written and mixes_scripts(match[0], case.tgt):
-            return Verdict("script mixed", match[0], _at(case, match[0]))
+            return Verdict("script mixed", match[0], _numbers_at(case, match[0]))
     return None
 
 
@@ -374,7 +374,7 @@ def _separator(case: _Case) -> Verdict | None:
     for number in _numbers(case.hypothesis, case.src):
         text = case.text(number)
         if number.value == case.expected.value and not _LETTERS.search(text) and not (without and text.isdecimal()):
-            return Verdict("separator not localised", text, _at(case, text))
+            return Verdict("separator not localised", text, _numbers_at(case, text))
     pieces = [case.text(number) for number in case.candidates]
     if len(pieces) > 1 and "".join(map(_digits_in, pieces)) == digits:  # 1 234 567 that reads as three numbers
         return Verdict("separator not localised", " ".join(pieces), tuple(case.candidates))
@@ -441,7 +441,7 @@ def _numbers(text: str, lang: str) -> tuple[Number, ...]:
     return tuple(find_numbers(text, lang))
 
 
-def _at(case: _Case, text: str) -> tuple[Number, ...]:
+def _numbers_at(case: _Case, text: str) -> tuple[Number, ...]:
     """The candidates at the position of *text*."""
     start = case.hypothesis.find(text)
     end = start + len(text)

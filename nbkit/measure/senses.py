@@ -16,11 +16,11 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
-from itertools import repeat
+from itertools import chain, repeat
 from math import log2
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from nbkit.corpora.homographs import Homograph, HomographLexicon, MucowItem, translation_key
 from nbkit.errors import NbkitError
@@ -236,8 +236,7 @@ class SenseLookup:
         """Whether a plural in *-en* follows a singular article: *das Fliegen*, *beim Lachen*."""
         written = _spelling(form)
         listed = self._forms(homograph.word).nouns
-        is_plural = written.endswith("en") and written not in listed and written[:-1] in listed
-        return is_plural and "Neut" in genders
+        return "Neut" in genders and written.endswith("en") and written not in listed and written[:-1] in listed
 
     def _whole(self, homograph: Homograph, word: str) -> str | None:
         """The sense of *word* or of another inflection of it."""
@@ -287,11 +286,11 @@ class SenseLookup:
         named += [(noun, AMBIGUOUS) for noun in sorted(homograph.ambiguous)]
         listed = {_spelling(noun): name for noun, name in named}
         if self.nouns is None:
-            keys = _agreed((self._matcher.key(translation_key(noun)), 0, name) for noun, name in named)
+            keys = _sense_of_each_form((self._matcher.key(translation_key(noun)), 0, name) for noun, name in named)
             return _Forms(listed, {}, keys)
         made = [(form, len(noun), name) for noun, name in listed.items() for form in self.nouns.inflections(noun)]
-        keys = _agreed((translation_key(form), length, name) for form, length, name in made)
-        return _Forms(listed, _agreed(made), keys)
+        keys = _sense_of_each_form((translation_key(form), length, name) for form, length, name in made)
+        return _Forms(listed, _sense_of_each_form(made), keys)
 
 
 class _Forms(NamedTuple):
@@ -309,7 +308,7 @@ def _spelling(word: str) -> str:
     return unicodedata.normalize("NFC", word).strip(" \t\u00a0,;").lower()
 
 
-def _agreed(forms: Iterable[tuple[str, int, str]]) -> dict[str, str]:
+def _sense_of_each_form(forms: Iterable[tuple[str, int, str]]) -> dict[str, str]:
     """The sense of each form, given (form, length of its noun, sense): that of the longest noun, `AMBIGUOUS` if there
     are several. *Armen* belongs to *Arme*, which is unambiguous, unlike *Arm*.
     """
@@ -444,13 +443,8 @@ class SenseFinder:
         NbkitError
             The text has no lemmas or parts of speech.
         """
-        words: list[tuple[str, str]] = []
-        for sentence in text.sentences:
-            if sentence.lemmas is None or sentence.upos is None:
-                problem = "has no lemmas or no parts of speech; parse it to find homographs"
-                raise NbkitError(f"{sentence.joined!r} {problem}")
-            words += zip(sentence.lemmas, sentence.upos, strict=True)
-        known = self._words
+        columns, known = (each.annotation("homographs", "lemmas", "upos") for each in text.sentences), self._words
+        words = chain.from_iterable(zip(*each, strict=True) for each in columns)
         return [(known[lemma], i) for i, (lemma, tag) in enumerate(words) if lemma in known and tag == "NOUN"]
 
     def senses(
@@ -507,13 +501,13 @@ class SenseFinder:
 
     def _sense(self, word: str, token: int, targets: Sequence[int], words: _TargetWords, reach: Reach) -> Sense:
         linked = [place for place in targets if words.noun[place]]
-        found = self._indicated(word, linked, words)
+        found = self._senses_of_places(word, linked, words)
         if reach != "links" and not found and (linked or not words.is_parsed or not words.has_verb(targets)):
             nouns = [place for place, is_noun in enumerate(words.noun) if is_noun]
             if reach == "window":
                 near = targets or (token,)
                 nouns = [place for place in nouns if near[0] - WINDOW <= place <= near[-1] + WINDOW]
-            found = self._indicated(word, nouns, words)
+            found = self._senses_of_places(word, nouns, words)
         clusters = set(found.values()) - {AMBIGUOUS}
         if len(clusters) == 1:
             (cluster,) = clusters
@@ -531,7 +525,7 @@ class SenseFinder:
             reason = NOT_ALIGNED
         return Sense(word, token, None, reason, tuple(targets))
 
-    def _indicated(self, word: str, places: Iterable[int], words: _TargetWords) -> dict[int, str]:
+    def _senses_of_places(self, word: str, places: Iterable[int], words: _TargetWords) -> dict[int, str]:
         """The sense that each of these words indicates, by position; excludes words that are not translations."""
         found: dict[int, str] = {}
         for place in places:
@@ -753,10 +747,6 @@ class SenseCounts:
         return [(word, -count) for count, word in ranked[:n]]
 
 
-#: DB(w, sc): counts, word, homograph, sense → bias; 0 for a word that is not an attractor of the sense.
-Measure: TypeAlias = Callable[[SenseCounts, str, str, str], float]
-
-
 def freq(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
     """FREQ(a, sc): the number of extracted pairs with the attractor and the homograph in this sense. (1)
 
@@ -816,8 +806,7 @@ def ppmi_published(counts: SenseCounts, word: str, homograph: str, sense: str) -
     senses, words = counts._senses[homograph], len(of_words)
     of_word = of_words[word] + SMOOTHING * senses
     of_sense = counts._totals[homograph, sense] + SMOOTHING * words
-    total = of_words.total() + SMOOTHING * senses * words
-    return _ppmi(both + SMOOTHING, of_word, of_sense, total)
+    return _ppmi(both + SMOOTHING, of_word, of_sense, of_words.total() + SMOOTHING * senses * words)
 
 
 def _ppmi(both: int, of_word: int, of_sense: int, total: int) -> float:
@@ -825,12 +814,7 @@ def _ppmi(both: int, of_word: int, of_sense: int, total: int) -> float:
 
 
 #: Measures by name; "ppmi_homograph" uses another sample space, "ppmi_published" is the research code's.
-MEASURES: dict[str, Measure] = {
-    "freq": freq,
-    "ppmi": ppmi,
-    "ppmi_homograph": ppmi_of_homograph,
-    "ppmi_published": ppmi_published,
-}
+MEASURES = {"freq": freq, "ppmi": ppmi, "ppmi_homograph": ppmi_of_homograph, "ppmi_published": ppmi_published}
 
 
 #: How the biases of a sentence's tokens are aggregated: "mean", DB(S, sc) = 1/|S| Σ DB(w, sc) over the tokens w of S
@@ -861,18 +845,16 @@ def bias_towards(
     words: of all tokens of S (`literal.lemmas`), at least one; a word that is not an attractor of the sense, such as
     the homograph itself and punctuation, counts 0. measure: one of `MEASURES`. aggregate: one of `AGGREGATES`.
     """
-    of_word = MEASURES[measure]
-    return AGGREGATES[aggregate]([of_word(counts, word, homograph, sense) for word in words])
+    return AGGREGATES[aggregate]([MEASURES[measure](counts, word, homograph, sense) for word in words])
 
 
 def sentence_bias(
-    words: Sequence[str], counts: SenseCounts, homograph: str, right: str, senses: Iterable[str], *,
-    measure: str = "freq", aggregate: str = "mean",
-) -> SentenceBias:  # fmt: skip
+    words: Sequence[str], counts: SenseCounts, homograph: str, right: str, senses: Iterable[str], **how: Any
+) -> SentenceBias:
     """DB✓ and DB✗ of a sentence (§2.2), whose difference is DB_DIFF.
 
     right: the sense of the reference. senses: all senses of the homograph, at least two, in the order of the lexicon.
-    Other arguments as for `bias_towards`.
+    Other arguments, and *how*, as for `bias_towards`.
 
     >>> from collections import Counter
     >>> counts = SenseCounts(9, Counter({("bat", "animal"): 5, ("bat", "club"): 4}),
@@ -881,7 +863,7 @@ def sentence_bias(
     >>> bias.right, bias.wrong, bias.wrong_sense
     (0.25, 1.0, 'club')
     """
-    towards = partial(bias_towards, words, counts, homograph, measure=measure, aggregate=aggregate)
-    biases = {sense: towards(sense) for sense in senses if sense != right}
+    biases = {sense: bias_towards(words, counts, homograph, sense, **how) for sense in dict.fromkeys((right, *senses))}
+    right_bias = biases.pop(right)
     strongest = max(biases, key=biases.__getitem__)
-    return SentenceBias(towards(right), biases[strongest], strongest)
+    return SentenceBias(right_bias, biases[strongest], strongest)

@@ -121,8 +121,7 @@ def room_of(
     found = []
     for end, sign in zip(bounds or (None, None), (1, -1), strict=True):
         rooms = np.ones(len(values)) if end is None else sign * (values - end)
-        can = rooms > ZERO
-        sizes = np.bincount(clusters[can], minlength=clusters.max() + 1) if len(values) else np.empty(0)
+        sizes = np.bincount(clusters[rooms > ZERO], minlength=clusters.max() + 1) if len(values) else np.empty(0)
         found.append(Room(sizes, float(weights @ rooms)))
     return found[1], found[0]
 

@@ -471,7 +471,7 @@ def paired_tests(
         cell = dict(zip(by, cast(tuple, keys), strict=True))
         for a, b in combinations(wide.columns, 2):
             common = wide[[a, b]].dropna().to_numpy()
-            rows.append({**cell, "a": a, "b": b, **_compared(common[:, 0], common[:, 1])})
+            rows.append({**cell, "a": a, "b": b, **_paired_test(common[:, 0], common[:, 1])})
     names = [*by, "a", "b", "n", "mean_a", "mean_b", "difference", "w", "p", "p_holm", "rank_biserial", "hedges_g"]
     tests = pd.DataFrame(rows, columns=names)
     tests["p_holm"] = multicomp(tests["p"].to_numpy(dtype=float), method="holm")[1] if rows else []
@@ -495,7 +495,7 @@ def _exact_p(differences: np.ndarray) -> float:
     return float(min(1, 2 * min(ways[: found + 1].sum(), ways[found:].sum()) / ways.sum()))
 
 
-def _compared(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
+def _paired_test(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
     """The test of one pair of systems and its effect sizes."""
     n, differences = len(a), a - b
     means = {"n": n, "mean_a": a.mean() if n else np.nan, "mean_b": b.mean() if n else np.nan}

@@ -69,8 +69,7 @@ def load(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
         return Python(reference)
     if reference.service is None:
         return Weights(reference)
-    service: Model = resolve_name(SERVICES[reference.service])(reference)
-    return service
+    return resolve_name(SERVICES[reference.service])(reference)
 
 
 def label(name: str, task: str = "translate") -> str:
@@ -104,8 +103,7 @@ def check(*asked: Any, kind: str | None = None, untrained: bool = False, **how: 
     model = load(*asked, **how)
     check_languages(model.reference)
     model.check()
-    if kind is not None:
-        model.require_kind(kind)
+    model.require_kind(kind)
     if not untrained:
         model.require_trained()
     return None
@@ -228,8 +226,7 @@ class Trained(Protocol):
 
     identity: Record
     folder: Path
-    #: What it is trained by, as in the record beside its weights; of a language model, "causal" or "masked".
-    fields: Record
+    #: Of a language model, "causal" or "masked".
     kind: str
     #: The command that trains it.
     command: str
@@ -282,8 +279,7 @@ class Weights(Model):
         reference = self.reference
         self._require()
         resolve_device(reference.device)
-        if self.task.name == "fill":
-            self.require_kind("masked")
+        self.require_kind()
         if self.trained is not None:
             self.trained.check()
         elif (folder := files.local_folder(reference)) is not None:
@@ -320,8 +316,7 @@ class Weights(Model):
             folder = self.trained.folder
         if self.task.noun != "model":  # translators are, when they are loaded, by bytes that were checked
             check_folder(self.reference, folder)
-        if self.task.name == "fill":
-            self.require_kind("masked")
+        self.require_kind()
         return folder
 
     def network(self) -> Network:
@@ -340,11 +335,9 @@ class Weights(Model):
             way_out = REINSTALL if shipped_folder() in folder.parents else None
             files.check_bytes(folder, str(reference), way_out, weights=reference.suffix is None)
             check_folder(reference, folder)
-            network: Network = resolve_name(make)(reference, folder)
-            return network
+            return resolve_name(make)(reference, folder)
 
-        found: Network = keep(f"networks: {reference.task.noun}", key, loaded)
-        return found
+        return keep(f"networks: {reference.task.noun}", key, loaded)
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         yield from self.network().answers(self.reference, inputs)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from nbkit.errors import ModelError
 
+Key = TypeVar("Key")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _OUT_OF_MEMORY = re.compile(
@@ -25,53 +26,46 @@ class Budget:
     by_device: the most at first. A longer item is a batch by itself.
 
     >>> budget = Budget({"cpu": 6}, "cpu")
-    >>> [batch for batch, _ in budget.batches(["a", "bbb", "cc", "dddd"], len, lambda batch: batch)]
-    [['dddd'], ['bbb', 'cc'], ['a']]
+    >>> list(budget.keyed_results("wxyz", ["a", "bbb", "cc", "dddd"], len, lambda batch: [len(batch)] * len(batch)))
+    [('z', 1), ('x', 2), ('y', 2), ('w', 1)]
     """
 
     def __init__(self, by_device: Mapping[str, int], device: str):
         self.tokens, self.device = by_device.get(device, by_device["cpu"]), device
 
-    def batches(
-        self,
-        items: Iterable[Item],
-        length: Callable[[Item], int],
-        run: Callable[[list[Item]], Sequence[Result]],
-        *,
-        group: Callable[[Item], Hashable] = lambda item: None,
+    def keyed_results(
+        self, keys: Iterable[Key], items: Iterable[Item], length: Callable[[Item], int],
+        run: Callable[[list[Item]], Sequence[Result]], *, group: Callable[[Item], Hashable] = lambda item: None,
         per_token: int = 1,
-    ) -> Iterator[tuple[list[Item], Sequence[Result]]]:
-        """Batches of *items*, longest first, each with what *run* makes of it.
+    ) -> Iterator[tuple[Key, Result]]:  # fmt: skip
+        """Each of *keys* with what *run* makes of its item; batches of the longest items come first.
 
         group: items of different groups never share a batch. per_token: what each token is multiplied by (beams).
         Raises `ModelError` if a single item does not fit.
         """
-        waiting = sorted(items, key=length, reverse=True)
+        waiting = sorted(zip(keys, items, strict=True), key=lambda pair: length(pair[1]), reverse=True)
         while waiting:
-            size = max(1, length(waiting[0])) * per_token
+            size = max(1, length(waiting[0][1])) * per_token
             # As few batches as hold what is left, and of one size: a small last one would take longer for each item.
             most = max(1, self.tokens // size)
-            batch = waiting[: math.ceil(len(waiting) / math.ceil(len(waiting) / most))]
+            batch = [item for _, item in waiting[: math.ceil(len(waiting) / math.ceil(len(waiting) / most))]]
             first = group(batch[0])
             batch = batch[: next((i for i, item in enumerate(batch) if group(item) != first), len(batch))]
             results = self._tried(run, batch)
             if results is None:
                 if len(batch) == 1:
-                    raise ModelError(
-                        f"out of memory with a single text of {length(batch[0])} tokens: use a machine with more "
-                        "memory, a smaller model, fewer beams or a shorter text"
-                    )
+                    way_out = "use a machine with more memory, a smaller model, fewer beams or a shorter text"
+                    raise ModelError(f"out of memory with a single text of {length(batch[0])} tokens: {way_out}")
                 self.tokens = min(self.tokens, len(batch) // 2 * size)
                 continue
-            yield batch, results
+            yield from zip((key for key, _ in waiting[: len(batch)]), results, strict=True)
             del waiting[: len(batch)]
 
     def results(self, items: Iterable[Item], *settings: Any, **more: Any) -> list[Any]:
-        """The result of every item, in their order, each distinct one run once; arguments as of `batches`."""
+        """The result of every item, in their order, each distinct one run once; arguments as of `keyed_results`."""
         wanted = list(items)
-        known: dict[Any, Any] = {}
-        for batch, found in self.batches(dict.fromkeys(wanted), *settings, **more):
-            known.update(zip(batch, found, strict=True))
+        distinct = list(dict.fromkeys(wanted))
+        known = dict(self.keyed_results(distinct, distinct, *settings, **more))
         return [known[item] for item in wanted]
 
     def _tried(self, run: Callable[[list[Item]], Sequence[Result]], batch: list[Item]) -> Sequence[Result] | None:
@@ -98,7 +92,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def windows(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """So many items at a time."""
+    """The items in lists of *size*; the last one may be shorter."""
     stream = iter(items)
     while taken := list(islice(stream, size)):
         yield taken

@@ -20,6 +20,10 @@ Encoded = tuple[tuple[int, ...], ...]
 _INPUTS = ("input_ids", "token_type_ids")
 
 
+def _n_tokens(encoded: Encoded) -> int:
+    return len(encoded[0])
+
+
 class Classifier:
     """A transformers model of pairs, and its tokenizer."""
 
@@ -40,15 +44,11 @@ class Classifier:
         positions, its longer side is truncated, with a warning.
         """
         order = output_order(reference, self.folder)
-        items = list(zip(inputs, self._encoded(reference, inputs), strict=True))
-        for batch, rows in self.budget.batches(
-            items,
-            lambda item: len(item[1][0]),
-            lambda batch: self._probabilities([encoded for _, encoded in batch], order),
-            group=lambda item: len(item[1][0]),
-        ):
-            for (given, _), row in zip(batch, rows, strict=True):
-                yield given, dict(zip(LABELS, row, strict=True))
+        for given, row in self.budget.keyed_results(
+            inputs, self._encoded(reference, inputs), _n_tokens, lambda batch: self._probabilities(batch, order),
+            group=_n_tokens,
+        ):  # fmt: skip
+            yield given, dict(zip(LABELS, row, strict=True))
 
     def _probabilities(self, batch: list[Encoded], order: list[int]) -> list[list[float]]:
         columns = (loading.padded(column, 0, self.model.device) for column in zip(*batch, strict=True))
@@ -58,7 +58,7 @@ class Classifier:
 
     def _encoded(self, reference: Reference, pairs: Sequence[Input]) -> Iterator[Encoded]:
         whole = self._tokenized(pairs, truncation=False)
-        sizes = [len(encoded[0]) for encoded in whole]
+        sizes = list(map(_n_tokens, whole))
         warn_of_cuts(reference, [premise for premise, _ in pairs], sizes, self.positions)
         for pair, encoded, size in zip(pairs, whole, sizes, strict=True):
             fits = size <= self.positions

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -76,10 +76,8 @@ def _convert(reference: Reference, folder: Path, target: Path) -> None:
     settings = model.generation_config
     values = {name: getattr(settings, name, None) for name in _UNKNOWN}
     if odd := [f"{name}: {value!r}" for name, value in values.items() if value not in (None, _UNKNOWN[name])]:
-        raise ModelError(
-            f"model '{reference.full_name}': its generation settings have {', '.join(odd)}, which ctranslate2 does not "
-            f"support; use '{reference.name}'"
-        )
+        problem = f"its generation settings have {', '.join(odd)}, which ctranslate2 does not support"
+        raise ModelError(f"model '{reference.full_name}': {problem}; use '{reference.name}'")
     forbidden = [*(settings.bad_words_ids or []), *([token] for token in settings.suppress_tokens or [])]
     search = {
         "suppress_sequences": list(map(_as_tokens, forbidden)),
@@ -89,8 +87,10 @@ def _convert(reference: Reference, folder: Path, target: Path) -> None:
         "forced_end": settings.forced_eos_token_id is not None,
         "positions": model.config.max_position_embeddings,
     }
+    loader, settings_of_old = _LOADERS[model.config.model_type]
+    model.config.update(settings_of_old)
     with torch.no_grad():
-        converted = _LOADERS[model.config.model_type]()(model, None)
+        converted = loader()(model, None)
     converted.validate()
     converted.optimize()
     converted.save(str(target))
@@ -99,13 +99,6 @@ def _convert(reference: Reference, folder: Path, target: Path) -> None:
 
 class _ById(stock.BartLoader):
     """Names tokens by their ids."""
-
-    #: Settings that the stock loader reads, and that transformers 5 has no longer.
-    settings: ClassVar[Mapping[str, Any]] = {}
-
-    def get_model_spec(self, model: Any) -> Any:
-        model.config.update(self.settings)
-        return super().get_model_spec(model)
 
     def get_vocabulary(self, model: Any, tokenizer: Any) -> list[str]:
         return []
@@ -120,19 +113,16 @@ class _ById(stock.BartLoader):
         config.decoder_start_token = str(model.config.decoder_start_token_id)
 
 
-class _Marian(_ById):
-    settings: ClassVar = {"normalize_before": False, "normalize_embedding": False}
-
-
-class _MBart(_ById):
-    settings: ClassVar = {"normalize_before": True}
-
-
 class _M2M100(_ById, stock.M2M100Loader):
     """M2M-100 and NLLB."""
 
 
-_LOADERS: dict[str, type[_ById]] = {"marian": _Marian, "mbart": _MBart, "m2m_100": _M2M100}
+#: The loader of each architecture, and settings that it reads and that transformers 5 has no longer.
+_LOADERS: dict[str, tuple[type[_ById], dict[str, bool]]] = {
+    "marian": (_ById, {"normalize_before": False, "normalize_embedding": False}),
+    "mbart": (_ById, {"normalize_before": True}),
+    "m2m_100": (_M2M100, {}),
+}
 
 
 class Converted(Tokenized):
@@ -160,12 +150,11 @@ class Converted(Tokenized):
                 intra_threads=torch.get_num_threads(),
             )  # fmt: skip
         except Exception as error:  # C++ has many kinds
-            if self.device in ("cpu", "cuda"):
-                known = ctranslate2.get_supported_compute_types(self.device)
-                if compute_type not in known:
-                    there_are = ", ".join(sorted(known))
-                    reason = f"dtype '{compute_type}' not available on '{place}'; there are: {there_are}"
-                    raise ModelError(f"{what}: {reason}") from error
+            has_engine = self.device in ("cpu", "cuda")
+            known = ctranslate2.get_supported_compute_types(self.device) if has_engine else {compute_type}
+            if compute_type not in known:
+                reason = f"dtype '{compute_type}' not available on '{place}'; there are: {', '.join(sorted(known))}"
+                raise ModelError(f"{what}: {reason}") from error
             raise ModelError(f"{what}: {converted} cannot be loaded: {error}; {way_out}") from error
         self._own = read_json(converted / _SEARCH)
         self.positions = min(self._own["positions"], self.tokenizer.model_max_length)

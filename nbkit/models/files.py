@@ -18,7 +18,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, lru_cache
@@ -148,11 +148,11 @@ def check_files(reference: Reference, folder: Path) -> None:
     """Raises `ModelError` if *folder* is not a model folder with safetensors weights."""
     if not (folder / _CONFIG).is_file():
         raise ModelError(f"{reference}: {folder} is not a model folder: it holds no {_CONFIG}")
-    if not _any(folder, _SAFE):
+    if not _has_any(folder, _SAFE):
         way_out = (
             ", only pickled ones, which can run arbitrary code and are not loaded. If you trust them, convert them "
             f"once: {_AUTO[reference.task.noun]}.from_pretrained(folder).save_pretrained(folder)"
-            if _any(folder, _PICKLED)
+            if _has_any(folder, _PICKLED)
             else f" ({_SAFE[0]})"
         )
         raise ModelError(f"{reference}: {folder} holds no safetensors weights{way_out}")
@@ -180,12 +180,7 @@ def _largest_token_id(path: Path, modified: int) -> int:
 
 def read_json(path: Path, *, needed: bool = True) -> dict[str, Any]:
     """A JSON object of a model's folder; empty if it is not *needed* and not there."""
-    if not needed and not path.is_file():
-        return {}
-    try:
-        return json_object(path)
-    except NbkitError as error:
-        raise ModelError(str(error)) from None
+    return json_object(path) if needed or path.is_file() else {}
 
 
 def hub_cache() -> Path:
@@ -217,17 +212,14 @@ def is_complete(folder: Path) -> bool:
     return (folder / _CONFIG).is_file() and all((folder / shard).is_file() for shard in shards)
 
 
-def _any(folder: Path, names: Iterable[str]) -> bool:
+def _has_any(folder: Path, names: Iterable[str]) -> bool:
     return any((folder / name).is_file() for name in names)
 
 
 def _missing(reference: Reference) -> str:
-    pickled = any(_any(snapshot, _PICKLED) for snapshot in _snapshots(reference))
-    state = (
-        "the cache holds only pickled weights, which can run arbitrary code and are not loaded"
-        if pickled
-        else "its safetensors weights are not in the cache"
-    )
+    state = "its safetensors weights are not in the cache"
+    if any(_has_any(snapshot, _PICKLED) for snapshot in _snapshots(reference)):
+        state = "the cache holds only pickled weights, which can run arbitrary code and are not loaded"
     offline = "; HF_HUB_OFFLINE is set" if is_offline() else ""
     download = "unset HF_HUB_OFFLINE and drop --offline" if is_offline() else "make the hub reachable"
     return (
@@ -249,7 +241,7 @@ def write_digests(folder: Path) -> None:
 
 def folder_digest(folder: Path) -> str:
     """BLAKE2b over names and contents of a folder's files; noted by path, sizes, times and inodes."""
-    return _seen(folder)[0]["digest"]
+    return _noted_files(folder)[0]["digest"]
 
 
 def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights: bool = True) -> None:
@@ -261,11 +253,8 @@ def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights:
     own, record = models_folder() in folder.parents, folder / DIGESTS
     if record.is_file():
         known, since = read_note(record), "what nbkit wrote"
-        way_out = way_out or (
-            f"delete the folder {folder} to train the model again"
-            if own
-            else f"restore the folder or train it again; if the file was changed on purpose, delete {record}"
-        )
+        restore = f"restore the folder or train it again; if the file was changed on purpose, delete {record}"
+        way_out = way_out or (f"delete the folder {folder} to train the model again" if own else restore)
         if not known or not all(isinstance(each, str) for each in known.values()):
             raise ModelError(f"{what}: {record} is damaged; {way_out}")
     elif own:
@@ -275,7 +264,7 @@ def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights:
     elif _check_blobs(folder, what, weights):
         return
     else:
-        noted, is_new = _seen(folder)
+        noted, is_new = _noted_files(folder)
         known, since = {} if is_new else noted["files"], "what nbkit first read, though its size and time are the same"
         way_out = "restore it, or `touch` it if it was changed on purpose, which makes it a different model"
     paths = [folder / name for name in known if weights or not name.endswith(".safetensors")]
@@ -287,7 +276,7 @@ def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights:
             raise ModelError(f"{what}: {folder / name} is damaged: it differs from {since}; {way_out}")
 
 
-def _seen(folder: Path) -> tuple[dict[str, Any], bool]:
+def _noted_files(folder: Path) -> tuple[dict[str, Any], bool]:
     """The digests of a folder's files and of the whole folder, and whether they were computed now."""
     files = _files(folder)
 
@@ -308,20 +297,19 @@ def _check_blobs(folder: Path, what: str, weights: bool) -> bool:
     """Whether *folder* is a snapshot of the Hugging Face cache; raises for a blob that does not match its name."""
     read = (path for path in _files(folder) if path.is_symlink() and (weights or path.suffix != ".safetensors"))
     blobs = {path: blob for path in read if _BLOB.fullmatch((blob := path.resolve()).name)}
-    for (path, blob), name in zip(blobs.items(), _mapped(_blob_name, blobs.values()), strict=True):
+    for (path, blob), name in zip(blobs.items(), _hash_all(_blob_name, blobs.values()), strict=True):
         if name != blob.name:
             problem = f"{path} is damaged: its bytes differ from the hub's"
             raise ModelError(f"{what}: {problem}; delete {blob} to download it again")
     return bool(blobs)
 
 
-def _digests(files: Iterable[Path]) -> dict[str, str]:
-    found = list(files)
-    hashes = _mapped(lambda path: _hashed(path, hashlib.blake2b(digest_size=16)), found)
-    return {path.name: digest for path, digest in zip(found, hashes, strict=True)}
+def _digests(files: Sequence[Path]) -> dict[str, str]:
+    hashes = _hash_all(lambda path: _hash_file(path, hashlib.blake2b(digest_size=16)), files)
+    return {path.name: digest for path, digest in zip(files, hashes, strict=True)}
 
 
-def _mapped(function: Callable[[Path], str], files: Iterable[Path]) -> list[str]:
+def _hash_all(function: Callable[[Path], str], files: Iterable[Path]) -> list[str]:
     try:
         with ThreadPoolExecutor(4) as pool:  # hashing releases Python's lock
             return list(pool.map(function, files))
@@ -332,10 +320,10 @@ def _mapped(function: Callable[[Path], str], files: Iterable[Path]) -> list[str]
 def _blob_name(blob: Path) -> str:
     """The name that the hub's cache gives to a file with these bytes."""
     if len(blob.name) == 64:
-        return _hashed(blob, hashlib.sha256())
-    return _hashed(blob, hashlib.sha1(b"blob %d\0" % blob.stat().st_size, usedforsecurity=False))
+        return _hash_file(blob, hashlib.sha256())
+    return _hash_file(blob, hashlib.sha1(b"blob %d\0" % blob.stat().st_size, usedforsecurity=False))
 
 
-def _hashed(path: Path, digest: Any) -> str:
+def _hash_file(path: Path, digest: Any) -> str:
     with path.open("rb", buffering=0) as file:
         return hashlib.file_digest(file, lambda: digest).hexdigest()

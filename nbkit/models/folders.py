@@ -29,10 +29,8 @@ def check_folder(reference: Reference, folder: Path) -> None:
         raise ModelError(f"{reference}: {folder} holds no tokenizer (tokenizer.json)")
     size, largest = read_json(folder / "config.json").get("vocab_size"), largest_id(folder)
     if isinstance(size, int) and size <= largest:
-        raise ModelError(
-            f"{reference}: the tokenizer in {folder} has {largest + 1:,} tokens, but the model's embedding {size:,} "
-            "(vocab_size in config.json): take both from one checkpoint"
-        )
+        sizes = f"{largest + 1:,} tokens, but the model's embedding {size:,} (vocab_size in config.json)"
+        raise ModelError(f"{reference}: the tokenizer in {folder} has {sizes}: take both from one checkpoint")
 
 
 def family_of(reference: Reference, folder: Path) -> Family:
@@ -49,28 +47,24 @@ def family_of(reference: Reference, folder: Path) -> Family:
         if family.tokenizer == tokenizer or (not tokenizer and len(alike) == 1):
             return family
     known = ", ".join(f"{family.model_type} with {family.tokenizer}" for family in families().values())
-    raise ModelError(
-        f"{reference}: {folder} holds a '{model_type}' model with the tokenizer '{tokenizer or 'not named'}', which "
-        f"nbkit does not support; it supports {known}"
-    )
+    found = f"a '{model_type}' model with the tokenizer '{tokenizer or 'not named'}'"
+    raise ModelError(f"{reference}: {folder} holds {found}, which nbkit does not support; it supports {known}")
 
 
 def check_translator(reference: Reference, folder: Path) -> None:
     family = family_of(reference, folder)
-    check_languages(reference, family, _spoken(reference, family, folder))
+    check_languages(reference, family, _stated_languages(reference, family, folder))
     check_backend(reference, family)
 
 
 def check_backend(reference: Reference, family: Family) -> None:
     """Raises `ModelError` if the backend in the model's name does not support its architecture."""
     if reference.suffix is not None and not family.converts:
-        raise ModelError(
-            f"model '{reference.full_name}': {BACKENDS[reference.suffix].package} does not support its architecture "
-            f"({family.name}); drop the backend suffix: '{reference.name}'"
-        )
+        problem = f"{BACKENDS[reference.suffix].package} does not support its architecture ({family.name})"
+        raise ModelError(f"model '{reference.full_name}': {problem}; drop the backend suffix: '{reference.name}'")
 
 
-def _spoken(reference: Reference, family: Family, folder: Path) -> dict[str, Sequence[str] | None]:
+def _stated_languages(reference: Reference, family: Family, folder: Path) -> dict[str, Sequence[str] | None]:
     """The languages that a folder states, by side; None: all for which the family has codes."""
     record, own = read_json(folder / RECORD, needed=False), _tokenizer_config(folder)
     if record:
@@ -79,14 +73,14 @@ def _spoken(reference: Reference, family: Family, folder: Path) -> dict[str, Seq
         return {}
     # A Marian checkpoint outside the catalogue: its tokenizer names the pair, in two or three letters. Names of
     # language groups ("ROMANCE") say nothing about a single language.
-    codes = {side: _short(own.get(f"{side}_lang") or "") for side in ("source", "target")}
+    codes = {side: _shortest_code(own.get(f"{side}_lang") or "") for side in ("source", "target")}
     return {side: [code] if len(code) == 2 else None for side, code in codes.items()}
 
 
-def _short(code: str) -> str:
+def _shortest_code(code: str) -> str:
     """The shortest code of a language; opus-mt's name of Japanese is none.
 
-    >>> [_short(code) for code in ("deu", "ger", "npi", "jap", "ROMANCE")]
+    >>> [_shortest_code(code) for code in ("deu", "ger", "npi", "jap", "ROMANCE")]
     ['de', 'de', 'ne', 'ja', 'ROMANCE']
     """
     import langcodes
@@ -106,10 +100,8 @@ def check_classifier(reference: Reference, folder: Path) -> None:
     kinds = config.get("architectures") or []
     if not any("Classif" in kind for kind in kinds):
         found = ", ".join(kinds) or f"a '{config.get('model_type')}' model of unspecified kind"
-        raise ModelError(
-            f"{reference}: {folder} holds {found}, which is not a classifier; fine-tune it first: "
-            f"nbkit train classifier OUTPUT --start {folder}"
-        )
+        way_out = f"fine-tune it first: nbkit train classifier OUTPUT --start {folder}"
+        raise ModelError(f"{reference}: {folder} holds {found}, which is not a classifier; {way_out}")
     _check_trained_for(reference, folder)
     output_order(reference, folder)
 
@@ -133,10 +125,9 @@ def output_order(reference: Reference, folder: Path) -> list[int]:
         with suppress(ModelError):  # not the names of labels
             known.append(order_of(names, reference.name))
     if len(known) == 2 and known[0] != known[1]:
-        raise ModelError(
-            f"{reference}: id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) in its config.json "
-            f"contradict each other; state the right order: {reference.name}?labels={','.join(forward)}"
-        )
+        both = f"id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) in its config.json"
+        way_out = f"state the right order: {reference.name}?labels={','.join(forward)}"
+        raise ModelError(f"{reference}: {both} contradict each other; {way_out}")
     return known[0] if known else order_of(forward or backward, reference.name)
 
 
@@ -146,8 +137,7 @@ def _output_labels(entries: Any, folder: Path) -> list[str]:
         found = {int(i): str(name) for i, name in (entries or {}).items()}
         return [found[i] for i in range(len(found))]
     except (AttributeError, TypeError, ValueError, KeyError):
-        where = folder / "config.json"
-        raise ModelError(f"{where}: its labels are not numbered 0, 1, 2, …: {entries!r}") from None
+        raise ModelError(f"{folder / 'config.json'}: its labels are not numbered 0, 1, 2, …: {entries!r}") from None
 
 
 def kind_of(reference: Reference, folder: Path) -> Kind:
@@ -159,10 +149,8 @@ def kind_of(reference: Reference, folder: Path) -> Kind:
         if any(str(name).endswith(endings) for name in names):
             return kind
     found = ", ".join(map(str, names)) or f"a '{config.get('model_type')}' model of unspecified kind"
-    raise ModelError(
-        f"{reference}: {folder} holds {found}, which is neither a causal language model (…LMHeadModel, …ForCausalLM) "
-        "nor a masked one (…ForMaskedLM)"
-    )
+    neither = "neither a causal language model (…LMHeadModel, …ForCausalLM) nor a masked one (…ForMaskedLM)"
+    raise ModelError(f"{reference}: {folder} holds {found}, which is {neither}")
 
 
 def _check_trained_for(reference: Reference, folder: Path) -> None:

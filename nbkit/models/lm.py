@@ -91,6 +91,10 @@ class OutputLayer:
         return linear(rows.float(), weight.float(), None if bias is None else bias.float())
 
 
+def _n_tokens(item: tuple[Ids, int, Ids]) -> int:
+    return len(item[0])
+
+
 @contextmanager
 def given_instead(layer: torch.nn.Module, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
     """Within, *layer* gets *change* of its input."""
@@ -144,18 +148,13 @@ class Causal(LanguageModel):
         begin = self.tokenizer.bos_token_id
         before: Ids = () if begin is None else (begin,)
         contents = self.contents(reference, inputs, len(before))
-        items = [(given, (*before, *content)) for given, content in zip(inputs, contents, strict=True)]
         # Later tokens do not affect earlier ones, so texts of different lengths are padded at the end, unmasked.
-        for batch, sums in self.budget.batches(
-            items, lambda item: len(item[1]), lambda batch: self._scored([ids for _, ids in batch])
-        ):
-            for (given, ids), total in zip(batch, sums, strict=True):
-                yield given, {"log_probability": total, "tokens": max(0, len(ids) - 1)}
+        return self.budget.keyed_results(inputs, [(*before, *content) for content in contents], len, self._scored)
 
-    def _scored(self, batch: list[Ids]) -> list[float]:
+    def _scored(self, batch: list[Ids]) -> list[Record]:
         scored = [max(0, len(ids) - 1) for ids in batch]
         if not any(scored):
-            return [0.0] * len(batch)
+            return [{"log_probability": 0.0, "tokens": 0}] * len(batch)
         rows = loading.padded(batch, 0, self.model.device)
         chosen = torch.arange(rows.shape[1]) < torch.tensor(scored).unsqueeze(1)
         chosen = chosen.to(self.model.device)
@@ -163,7 +162,8 @@ class Causal(LanguageModel):
             states = self.output.states(chosen, input_ids=rows, use_cache=False)
             following = rows.roll(-1, dims=1)[chosen].unsqueeze(1)
             log_p = self.output.log_probabilities(states, following).double().cpu().squeeze(1)
-        return [part.sum().item() for part in log_p.split(scored)]
+        sums = (part.sum().item() for part in log_p.split(scored))
+        return [{"log_probability": total, "tokens": n} for total, n in zip(sums, scored, strict=True)]
 
 
 class Masked(LanguageModel):
@@ -206,10 +206,8 @@ class Masked(LanguageModel):
         A span within a word is extended to the whole subwords that it touches.
         """
         spans = [tuple(map(int, span.split(":"))) for _, span, _ in inputs]
-        texts = [
-            text[:start] + candidate + text[stop:]
-            for (text, _, candidate), (start, stop) in zip(inputs, spans, strict=True)
-        ]
+        places = zip(inputs, spans, strict=True)
+        texts = [text[:start] + candidate + text[stop:] for (text, _, candidate), (start, stop) in places]
         encoded = self.tokenized(texts, add_special_tokens=False, return_offsets_mapping=True)
         rows = zip(inputs, spans, encoded["input_ids"], encoded["offset_mapping"], strict=True)
         return [self._candidate(reference, given, span[0], *row) for given, span, *row in rows]
@@ -245,13 +243,8 @@ class Masked(LanguageModel):
             wanted.setdefault((ids, at), {})[token] = None
         items = [(ids, at, tuple(tokens)) for (ids, at), tokens in wanted.items()]
         # Texts of one length need no padding and no mask, which makes attention fastest.
-        batches = self.budget.batches(items, lambda item: len(item[0]), self._run, group=lambda item: len(item[0]))
-        return {
-            (ids, at, token): log_p
-            for batch, rows in batches
-            for (ids, at, tokens), row in zip(batch, rows, strict=True)
-            for token, log_p in zip(tokens, row, strict=False)
-        }
+        rows = self.budget.keyed_results(items, items, _n_tokens, self._run, group=_n_tokens)
+        return {(ids, at, each): p for (ids, at, tokens), row in rows for each, p in zip(tokens, row, strict=False)}
 
     def _run(self, batch: list[tuple[Ids, int, Ids]]) -> list[list[float]]:
         device = self.model.device
@@ -260,5 +253,4 @@ class Masked(LanguageModel):
         tokens = loading.padded([asked for _, _, asked in batch], 0, device)
         chosen = torch.arange(rows.shape[1], device=device) == at.unsqueeze(1)
         with torch.inference_mode():
-            states = self.output.states(chosen, input_ids=rows)
-            return self.output.log_probabilities(states, tokens).double().tolist()
+            return self.output.log_probabilities(self.output.states(chosen, input_ids=rows), tokens).double().tolist()

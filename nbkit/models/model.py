@@ -134,10 +134,12 @@ class Model(ABC):
     def check(self) -> None:
         """Raises `NbkitError` for what would prevent answers. Loads nothing and asks nobody."""
         self.identity()
+        self.require_kind()
 
-    def require_kind(self, kind: str) -> None:
-        """Raise `ModelError` for a language model that is known not to be of this *kind*."""
-        if self.kind not in (None, kind):
+    def require_kind(self, kind: str | None = None) -> None:
+        """Raise `ModelError` for a language model that is known not to be of this *kind*, by default its task's."""
+        kind = kind or ("masked" if self.task.name == "fill" else None)
+        if kind and self.kind not in (None, kind):
             raise ModelError(f"{self.reference} is {self.kind}; a {kind} one is needed")
 
     def require_trained(self) -> None:  # noqa: B027 - most models need no training here
@@ -213,9 +215,7 @@ class Backend:
 
 
 #: By the suffix that chooses them: ``opus-mt@ct2``. None: transformers.
-BACKENDS: Mapping[str | None, Backend] = {
-    suffix or None: Backend(**fields) for suffix, fields in _TABLES["backends"].items()
-}
+BACKENDS: dict[str | None, Backend] = {name or None: Backend(**each) for name, each in _TABLES["backends"].items()}
 
 
 def arithmetic(reference: Reference) -> Record:

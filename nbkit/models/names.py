@@ -116,8 +116,7 @@ class Reference:
     @property
     def spelled(self) -> dict[str, str]:
         """Its languages in the model's own codes."""
-        codes = self.entry.codes
-        return {name: codes.get(lang, lang) for name, lang in self.languages.items() if lang is not None}
+        return {name: self.entry.codes.get(lang, lang) for name, lang in self.languages.items() if lang is not None}
 
     @property
     def key_fields(self) -> Record:
@@ -351,10 +350,8 @@ def check_languages(
             raise ModelError(f"{reference} does not support '{reference.lang}'; it supports: {known}")
         return
     if entry.pivot is not None and entry.pivot not in (reference.lang, reference.tgt):
-        raise ModelError(
-            f"{reference} translates to and from '{entry.pivot}', not {reference.lang}→{reference.tgt}; "
-            f"its languages: {', '.join(in_order(entry.sources or ()))}"
-        )
+        pair, known = f"{reference.lang}→{reference.tgt}", ", ".join(in_order(entry.sources or ()))
+        raise ModelError(f"{reference} translates to and from '{entry.pivot}', not {pair}; its languages: {known}")
     for side, word, lang, named in (
         ("source", "from", reference.lang, entry.sources),
         ("target", "to", reference.tgt, entry.targets),
@@ -380,8 +377,7 @@ def order_of(names: Sequence[str], place: str) -> list[int]:
     meant = [next((label for label in LABELS if name.casefold() in spellings[label]), None) for name in names]
     if len(meant) == len(LABELS) and set(meant) == set(LABELS):
         return [meant.index(label) for label in LABELS]
-    raise ModelError(
-        f"classifier '{place}': its outputs are named {', '.join(map(repr, names)) or 'nothing'}, not "
-        f"{', '.join(LABELS)}. If they have these meanings, append the labels to the name, in the order of the "
-        f"outputs: {place.partition(OPTION)[0]}{OPTION}contradiction,neutral,entailment"
-    )
+    problem = f"its outputs are named {', '.join(map(repr, names)) or 'nothing'}, not {', '.join(LABELS)}"
+    way_out = "If they have these meanings, append the labels to the name, in the order of the outputs"
+    example = f"{place.partition(OPTION)[0]}{OPTION}contradiction,neutral,entailment"
+    raise ModelError(f"classifier '{place}': {problem}. {way_out}: {example}")

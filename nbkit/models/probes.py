@@ -157,15 +157,9 @@ def word_entropies(probe: ContextProbe, words: Sequence[Span]) -> np.ndarray:
     >>> word_entropies(probe, [(0, 2), (3, 9), (10, 11)]).tolist()
     [0.5, 1.5, nan]
     """
-    means = []
-    for start, end in words:
-        inside = [
-            entropy
-            for entropy, (first, last) in zip(probe.entropies, probe.offsets, strict=True)
-            if first < end and start < last
-        ]
-        means.append(np.mean(inside) if inside else np.nan)
-    return np.array(means, dtype=np.float64)
+    entropies, (first, last) = np.array(probe.entropies), np.reshape(probe.offsets, (-1, 2)).T
+    inside = (entropies[(first < end) & (start < last)] for start, end in words)
+    return np.array([each.mean() if each.size else np.nan for each in inside], dtype=np.float64)
 
 
 def split_by_alignment(

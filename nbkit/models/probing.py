@@ -58,26 +58,21 @@ class Probe(Seq2Seq):
                 raise NbkitError(f"probes: the reference of {source[:60]!r} is empty; drop this pair")
         sources = self._subwords(reference, [source for source, _, _ in inputs], "text")
         labels = self._subwords(reference, [translation for _, translation, _ in inputs], "text_target")
-        items = [
-            Item(given, source.ids, _contexts(given, source, reference), label.ids, label.offsets)
-            for given, source, label in zip(inputs, sources, labels, strict=True)
-        ]
+        rows = zip(inputs, sources, labels, strict=True)
+        items = [Item(given, a.ids, _contexts(given, a, reference), b.ids, b.offsets) for given, a, b in rows]
         # The labels that the model chooses: not the language token, the first or, in mBART-25, the last.
         chosen = slice(0, -1) if self.family.token_starts else slice(0 if target is None else 1, None)
-        for batch, outcomes in self.budget.batches(
-            items,
-            lambda item: len(item.source) + len(item.labels),
+        for item, outcome in self.budget.keyed_results(
+            items, items, lambda item: len(item.source) + len(item.labels),
             lambda batch: self._probed(batch, target, chosen, decoding),
-            group=lambda item: decoding.limit(len(item.source)),
-            per_token=decoding.beams,
-        ):
-            for item, outcome in zip(batch, outcomes, strict=True):
-                starts, ends = zip(*item.offsets[chosen], strict=True)
-                record: Record = {"starts": list(starts), "ends": list(ends)}
-                for context, found, pieces in zip(CONTEXTS, outcome, item.contexts, strict=True):
-                    replaced = sum(end - start for (start, end), *_ in pieces)
-                    record |= {f"{context}_{name}": each for name, each in zip(FOUND, (*found, replaced), strict=True)}
-                yield item.given, record
+            group=lambda item: decoding.limit(len(item.source)), per_token=decoding.beams,
+        ):  # fmt: skip
+            starts, ends = zip(*item.offsets[chosen], strict=True)
+            record: Record = {"starts": list(starts), "ends": list(ends)}
+            for context, found, pieces in zip(CONTEXTS, outcome, item.contexts, strict=True):
+                replaced = sum(end - start for (start, end), *_ in pieces)
+                record |= {f"{context}_{name}": each for name, each in zip(FOUND, (*found, replaced), strict=True)}
+            yield item.given, record
 
     def _probed(
         self, batch: list[Item], target: int | None, chosen: slice, decoding: Decoding
@@ -116,8 +111,7 @@ class Probe(Seq2Seq):
                 result[name] = states.clone()
                 for row, found in enumerate(pieces):
                     for (start, end), ids, before in found:
-                        donor = donors[name][alone.index(ids)]
-                        result[name][row, start:end] = donor[before : before + end - start]
+                        result[name][row, start:end] = donors[name][alone.index(ids)][before : before + end - start]
         return type(full)(**result)
 
     def _judged(
@@ -142,12 +136,9 @@ class Probe(Seq2Seq):
         for text, ids in zip(texts, self.encoded(reference, texts, side), strict=True):
             offsets = finder(ids, prefix, text, side)
             if offsets is None:
-                kind = type(self.tokenizer).__name__
-                raise ModelError(
-                    f"{reference}: its tokenizer, {kind}, has no offsets that match its subwords of {text[:60]!r}; "
-                    "probe another model or drop this text"
-                )
-            yield Subwords(ids, _attached(offsets, text))
+                problem = f"{type(self.tokenizer).__name__}, has no offsets that match its subwords of {text[:60]!r}"
+                raise ModelError(f"{reference}: its tokenizer, {problem}; probe another model or drop this text")
+            yield Subwords(ids, _without_spaces(offsets, text))
 
     def _by_tokenizer(self, ids: Ids, prefix: str, text: str, side: str) -> list[Span | None] | None:
         more = {"return_offsets_mapping": True, "return_special_tokens_mask": True}
@@ -210,11 +201,10 @@ class Subwords:
 
     def piece(self, places: tuple[int, int]) -> Piece:
         """Some *places* with the special tokens that stand around the text."""
-        ids = (*self.ids[: self.before], *self.ids[slice(*places)], *self.ids[self.end :])
-        return Piece(places, ids, self.before)
+        return Piece(places, (*self.ids[: self.before], *self.ids[slice(*places)], *self.ids[self.end :]), self.before)
 
 
-def _attached(offsets: Sequence[Span | None], text: str) -> tuple[Span, ...]:
+def _without_spaces(offsets: Sequence[Span | None], text: str) -> tuple[Span, ...]:
     """Offsets without white space at their edges; None is `NOWHERE`.
 
     A token of white space alone has those of the token after it, or, at the end of the text, before it.
@@ -245,7 +235,7 @@ def _contexts(given: Input, source: Subwords, reference: Reference) -> tuple[tup
         raise NbkitError(f"probes: {text[:60]!r}: the idiom has no subword: {error}; drop this pair") from None
     contexts: list[tuple[Piece, ...]] = [()]
     for places in (phrases, words):
-        own = [source.piece(place) for place in _apart(places)]
+        own = [source.piece(place) for place in _without_overlaps(places)]
         if reference.task.more:  # the special tokens after the source are part of the last piece
             ids, length = own[-1].ids, len(source.ids)
             own.append(Piece((source.end, length), ids, len(ids) - (length - source.end)))
@@ -262,10 +252,10 @@ def _word_spans(text: str, span: Span, source: Subwords, src: str) -> list[tuple
     return [source.places((span[0] + word.start(), span[0] + word.end())) for word in found]
 
 
-def _apart(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _without_overlaps(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Places from left to right, without what one before them has already; none of what is then left empty.
 
-    >>> _apart([(4, 6), (1, 3), (2, 3), (2, 4)])
+    >>> _without_overlaps([(4, 6), (1, 3), (2, 3), (2, 4)])
     [(1, 3), (3, 4), (4, 6)]
     """
     found: list[tuple[int, int]] = []

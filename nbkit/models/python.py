@@ -64,10 +64,9 @@ class Code:
         if not re.fullmatch(r"[^@#?:{}\s](?:[^@#?:{}]*[^@#?:{}\s])?", self.name):
             raise ModelError(f"{self}: a registered name must not contain @ # ? : {{ }}, nor begin or end with a space")
         if not callable(self.thing) and not hasattr(self.thing, self.method):
-            raise ModelError(
-                f"{self}: {self.thing!r:.60} cannot be registered; register a function of a list, an object with "
-                f"{self.method}(), a class or function that makes one, or 'package.module:name'"
-            )
+            objects = f"an object with {self.method}(), a class or function that makes one, or 'package.module:name'"
+            way_out = f"register a function of a list, {objects}"
+            raise ModelError(f"{self}: {self.thing!r:.60} cannot be registered; {way_out}")
 
     def __str__(self) -> str:
         return f"{self.kind} '{self.name}'"
@@ -119,36 +118,34 @@ class Python(Model):
         self.code: Code = reference.entry.python
 
     @property
-    def _offers(self) -> Record:
+    def _available_arguments(self) -> Record:
         """The arguments that a factory may take: the languages, and the resolved device and dtype."""
         device = resolve_device(self.reference.device)
         return {**self.reference.languages, "device": device, "dtype": resolve_dtype(self.reference.dtype, device)}
 
     @property
-    def _taken(self) -> Record:
-        return _declared(self.code.thing, self._offers) if self.code.is_factory else {}
+    def _factory_arguments(self) -> Record:
+        return _accepted_arguments(self.code.thing, self._available_arguments) if self.code.is_factory else {}
 
     def identity(self) -> Record:
         """Its name, and what it says of itself. Raises `ModelError` unless that is a string or a JSON mapping."""
-        code, taken = self.code, self._taken
+        code, taken = self.code, self._factory_arguments
         given = getattr(code.thing, "identity", None)
         if code.is_factory and not isinstance(given, str | Mapping) and not inspect.ismethod(given):
             key = json.dumps(taken, sort_keys=True)
             if key not in code.identities:
-                code.identities[key] = self._plain(getattr(self._resolved(), "identity", None))
+                code.identities[key] = self._read_identity(getattr(self._loaded_model(), "identity", None))
             given = code.identities[key]
         else:
-            given = self._plain(given)
+            given = self._read_identity(given)
         known: Record = {"python": code.name}
         known |= {"identity": given} if given else {NOT_REMEMBERED: f"register an identity ({code.token})"}
-        if "device" in taken:
-            known["device"] = taken["device"].partition(":")[0]
-        known |= {"dtype": taken["dtype"]} if "dtype" in taken else {}
+        known |= {name: taken[name].partition(":")[0] for name in ("device", "dtype") if name in taken}
         return known | ({"lang": self.reference.lang} if self.task.noun == "language model" else {})
 
-    def _plain(self, given: Any) -> Any:
+    def _read_identity(self, given: Any) -> Any:
         try:
-            given = given(**_declared(given, self._offers)) if callable(given) else given
+            given = given(**_accepted_arguments(given, self._available_arguments)) if callable(given) else given
             if given is not None and not (given and isinstance(given, str | Mapping)):
                 raise TypeError(f"{given!r:.60} given")
             return json.loads(json.dumps(given, allow_nan=False))
@@ -156,14 +153,14 @@ class Python(Model):
             what = "identity must be a string or a JSON-serialisable mapping"
             raise ModelError(f"{self.code}: {what}: {_reason(error)}") from error
 
-    def _resolved(self) -> Any:
+    def _loaded_model(self) -> Any:
         """The registered object or function, or what a registered factory makes, which is cached."""
-        code, taken = self.code, self._taken
+        code, taken = self.code, self._factory_arguments
         if not code.is_factory:
             return code.thing
-        return keep(f"Python {code.kind}", (code.token, *sorted(taken.items())), lambda: self._made(taken))
+        return keep(f"Python {code.kind}", (code.token, *sorted(taken.items())), lambda: self._make_model(taken))
 
-    def _made(self, taken: Record) -> Any:
+    def _make_model(self, taken: Record) -> Any:
         code = self.code
         called = f"{getattr(code.thing, '__qualname__', type(code.thing).__name__)}()"
         try:
@@ -172,44 +169,37 @@ class Python(Model):
             raise ModelError(f"{code}: {called} failed to make the model: {_reason(error)}") from error
         if callable(made) or hasattr(made, code.method):
             return made
-        raise ModelError(
-            f"{code}: {called} returned {made!r:.40}, which is neither callable nor has {code.method}(); if {called} "
-            f"is the model itself, name its first parameter {_KINDS[code.kind][1]}s, not one of "
-            f"{', '.join(sorted(OFFERED))}"
-        )
+        problem = f"{called} returned {made!r:.40}, which is neither callable nor has {code.method}()"
+        way_out = f"name its first parameter {_KINDS[code.kind][1]}s, not one of {', '.join(sorted(OFFERED))}"
+        raise ModelError(f"{code}: {problem}; if {called} is the model itself, {way_out}")
 
     @property
     def kind(self) -> str | None:  # type: ignore[override]
         """Of a language model: masked if it has ``masked_log_probabilities``."""
         if self.task.noun != "language model":
             return None
-        return "masked" if hasattr(self._resolved(), "masked_log_probabilities") else "causal"
-
-    def check(self) -> None:
-        self.identity()
-        if self.task.name == "fill":
-            self.require_kind("masked")
+        return "masked" if hasattr(self._loaded_model(), "masked_log_probabilities") else "causal"
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         if self.task.name == "fill":
-            yield from zip(inputs, self._filled(inputs), strict=True)
+            yield from zip(inputs, self._fill_answers(inputs), strict=True)
             return
         asked = [given for given in inputs if len(given) > 1 or given[0].strip()]
-        yield from self._answered(asked) if asked else ()
+        yield from self._checked_answers(asked) if asked else ()
         for given in inputs:
             if given not in asked:  # a blank text, which has no perplexity
                 yield given, {"perplexity": math.nan}
 
-    def _answered(self, asked: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+    def _checked_answers(self, asked: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         """Every input with its answer, read. Raises `ModelError` for an error inside the code, and for what it gives
         if that is not one valid answer per input."""
-        code, made = self.code, self._resolved()
+        code, made = self.code, self._loaded_model()
         _, each, way_out = _KINDS[code.kind]
         texts = [given[0] if len(given) == 1 else given for given in asked]
-        method = getattr(made, code.method, None)
-        function = made if method is None else method
-        more = {"decoding": self.reference.decoding} if self.task.name == "translate" else {}
-        options = _declared(function, {**self._offers, "progress": False, **more}, all_=method is not None)
+        function = getattr(made, code.method, made)
+        offered = {**self._available_arguments, "progress": False}
+        offered |= {"decoding": self.reference.decoding} if self.task.name == "translate" else {}
+        options = _accepted_arguments(function, offered, all_=function is not made)
 
         def ask(some: Sequence[Any]) -> Any:
             """What the function returns for *some* inputs, as a list if it is one of answers."""
@@ -219,7 +209,7 @@ class Python(Model):
         try:
             found = ask(texts)
         except Exception as error:
-            first, last = _place(ask, texts)
+            first, last = _failing_range(ask, texts)
             where = f"{each} {first + 1}" if last == first + 1 else f"{each}s {first + 1} to {last}"
             raise ModelError(f"{code} failed at {where} ({texts[first]!r:.60}): {_reason(error)}; {way_out}") from error
         if not isinstance(found, list) or len(found) != len(texts):
@@ -231,24 +221,23 @@ class Python(Model):
             except (TypeError, ValueError) as error:
                 raise ModelError(f"{code}, {each} {number} ({text!r:.60}): {error}; {way_out}") from None
 
-    def _filled(self, asked: Sequence[Input]) -> Iterator[Record]:
+    def _fill_answers(self, asked: Sequence[Input]) -> Iterator[Record]:
         """log p of each candidate, one call per run of equal texts and spans."""
         import numpy as np
 
         self.check()
         groups = [(place, [each[2] for each in some]) for place, some in groupby(asked, key=lambda each: each[:2])]
-        spans = [tuple(map(int, span.split(":"))) for (_, span), _ in groups]
-        rows = self._resolved().masked_log_probabilities(
-            [text for (text, _), _ in groups], spans, [several for _, several in groups], progress=False
-        )
+        texts, spans = [text for (text, _), _ in groups], [tuple(map(int, span.split(":"))) for (_, span), _ in groups]
+        candidates = [several for _, several in groups]
+        rows = self._loaded_model().masked_log_probabilities(texts, spans, candidates, progress=False)
         found = [np.asarray(row, dtype=np.float64) for row in rows]
-        if [row.shape for row in found] != [(len(several),) for _, several in groups]:
+        if [row.shape for row in found] != [(len(several),) for several in candidates]:
             raise ModelError(f"{self.code}: masked_log_probabilities() must return one number per candidate")
         for row in found:
             yield from ({"log_probability": value} for value in row.tolist())
 
 
-def _declared(function: Any, offers: Record, *, all_: bool = False) -> Record:
+def _accepted_arguments(function: Any, offers: Record, *, all_: bool = False) -> Record:
     """The *offers* that *function* declares; with *all_*, all of them if it accepts any keyword."""
     try:
         parameters = inspect.signature(function).parameters
@@ -260,25 +249,20 @@ def _declared(function: Any, offers: Record, *, all_: bool = False) -> Record:
     return {name: value for name, value in offers.items() if name in named}
 
 
-def _place(ask: Callable[[Sequence[Any]], object], asked: Sequence[Any]) -> tuple[int, int]:
+def _failing_range(ask: Callable[[Sequence[Any]], object], asked: Sequence[Any]) -> tuple[int, int]:
     """The smallest range of *asked* found by halving on which *ask* fails: first, and one past the last."""
     first, last, until = 0, len(asked), time.monotonic() + _SEARCH
     while last - first > 1 and time.monotonic() < until:
         middle = (first + last) // 2
-        halves = ((first, middle), (middle, last))
-        failing = next((half for half in halves if _fails(ask, asked[slice(*half)])), None)
-        if failing is None:
+        for half in ((first, middle), (middle, last)):
+            try:
+                ask(asked[slice(*half)])
+            except Exception:  # noqa: BLE001 - whatever the user's own code raises
+                first, last = half
+                break
+        else:
             break
-        first, last = failing
     return first, last
-
-
-def _fails(ask: Callable[[Sequence[Any]], object], some: Sequence[Any]) -> bool:
-    try:
-        ask(some)
-    except Exception:  # noqa: BLE001 - whatever the user's own code raises
-        return True
-    return False
 
 
 def _text(answer: Any) -> Record:

@@ -24,8 +24,9 @@ class SentenceClassifier(Classifier):
     def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         order = output_order(reference, self.folder)
         for window in windows(inputs, _WINDOW):
-            sides = [self._sides(*encoded) for encoded in self._encoded(reference, window)]
-            both = [side for pair in sides for side in pair]
+            both = []
+            for ids, sides in self._encoded(reference, window):
+                both += [ids[: sides.index(1)], ids[sides.index(1) :]]
             codes = iter(self.budget.results(both, len, self._encode, group=len))
             pairs = zip(window, zip(codes, codes, strict=True), strict=True)
             for part in windows(pairs, _COMPARED):
@@ -34,11 +35,6 @@ class SentenceClassifier(Classifier):
                     rows = self.model.compare(premises, hypotheses)[:, order].double().softmax(-1).tolist()
                 for (given, _), row in zip(part, rows, strict=True):
                     yield given, dict(zip(LABELS, row, strict=True))
-
-    @staticmethod
-    def _sides(ids: tuple[int, ...], sides: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        first = sides.index(1)
-        return ids[:first], ids[first:]
 
     def _encode(self, batch: list[tuple[int, ...]]) -> Sequence[torch.Tensor]:
         with torch.inference_mode():

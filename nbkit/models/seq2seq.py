@@ -52,16 +52,12 @@ class Tokenized(ABC):
         """
         check_translator(reference, self.folder)
         target, decoding = self.languages(reference), reference.decoding
-        items = list(zip(inputs, self.encoded(reference, [text for (text,) in inputs]), strict=True))
-        for batch, hypotheses in self.budget.batches(
-            items,
-            lambda item: len(item[1]),
-            lambda batch: self._hypotheses([ids for _, ids in batch], target, decoding),
-            group=lambda item: decoding.limit(len(item[1])),
+        for given, hypothesis in self.budget.keyed_results(
+            inputs, self.encoded(reference, [text for (text,) in inputs]), len,
+            lambda batch: self._hypotheses(batch, target, decoding), group=lambda ids: decoding.limit(len(ids)),
             per_token=decoding.beams,
-        ):
-            for (given, _), hypothesis in zip(batch, hypotheses, strict=True):
-                yield given, {"hypothesis": hypothesis}
+        ):  # fmt: skip
+            yield given, {"hypothesis": hypothesis}
 
     def _hypotheses(self, batch: list[Ids], target: int | None, decoding: Decoding) -> list[str]:
         limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)

@@ -22,12 +22,7 @@ Category: TypeAlias = Literal["tree", "pos", "random"]
 Needs: TypeAlias = Literal["tokens", "pos", "tree", "phrases"]
 
 #: The fields of a `Sentence` that each need stands for.
-ANNOTATION: dict[str, tuple[str, ...]] = {
-    "tokens": (),
-    "pos": ("upos",),
-    "tree": ("heads",),
-    "phrases": ("upos", "heads", "deprels"),
-}
+ANNOTATION = {"tokens": (), "pos": ("upos",), "tree": ("heads",), "phrases": ("upos", "heads", "deprels")}
 
 #: The name under which grids translate and score a sentence re-joined from its own tokens in their own
 #: order. It is no perturbation: `Text.joined` is its text.
@@ -248,9 +243,8 @@ def perturb_text(
     >>> print(perturb_text(Text((go,)), "tree_mirror_post"))
     None
     """
-    return perturb_all(text, [name], seed=seed, draw=draw, unit=unit, min_tokens=min_tokens)[
-        PERTURBATIONS.canonical(name)
-    ]
+    (orders,) = perturb_all(text, [name], seed=seed, draw=draw, unit=unit, min_tokens=min_tokens).values()
+    return orders
 
 
 def perturb_all(
@@ -319,9 +313,10 @@ def _order(view: View, perturbation: Perturbation, seed: int, draw: int) -> Orde
 
     An exception of a custom function is reported with the perturbation's name and the sentence.
     """
-    _check_annotation(view, perturbation)
-    draws = Draws(seed, perturbation.name, draw, view.sentence.digest)
     thing, text = f"perturbation '{perturbation.name}'", repr(view.sentence.joined)
+    needs = "pos" if perturbation.needs == "phrases" and view.unit == "token" else perturbation.needs
+    view.sentence.annotation(thing, *ANNOTATION[needs])
+    draws = Draws(seed, perturbation.name, draw, view.sentence.digest)
     try:
         moved = perturbation.function(view, draws)
         is_permutation = moved is None or sorted(moved) == list(range(view.length))
@@ -337,13 +332,3 @@ def _order(view: View, perturbation: Perturbation, seed: int, draw: int) -> Orde
         wanted = f"a permutation of its {view.length} tokens before the final punctuation"
         raise NbkitError(f"{thing} returned {moved} for {text}, which is not {wanted}")
     return None if view.reads_same(moved) else np.fromiter([*moved, *view.final], np.intp)
-
-
-def _check_annotation(view: View, perturbation: Perturbation) -> None:
-    needs = "pos" if perturbation.needs == "phrases" and view.unit == "token" else perturbation.needs
-    lacks = [field for field in ANNOTATION[needs] if getattr(view.sentence, field) is None]
-    if lacks:
-        raise NbkitError(
-            f"perturbation '{perturbation.name}' needs {' and '.join(lacks)}, which {view.sentence.joined!r} "
-            "lacks: parse it first (nbkit.text.parsers), or read it from a treebank"
-        )

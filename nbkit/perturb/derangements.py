@@ -82,7 +82,7 @@ def sample_derangements(forms: tuple[int, ...], n: int, random: np.random.BitGen
         return None
     row = np.array(forms)
     if number <= FEW:
-        chosen = _listed(forms)[np.argsort(random.random_raw(number))[:n]]
+        chosen = _all_derangements(forms)[np.argsort(random.random_raw(number))[:n]]
         return np.array([_order(row, derangement, random) for derangement in chosen])
     share = _permutations(tuple(sorted(Counter(forms).values()))) / factorial(len(forms))
     if share < SELDOM:
@@ -205,7 +205,7 @@ def _permutations(copies: tuple[int, ...]) -> int:
 
 
 @lru_cache(maxsize=512)
-def _listed(forms: tuple[int, ...]) -> np.ndarray:
+def _all_derangements(forms: tuple[int, ...]) -> np.ndarray:
     """All derangements of *forms*, a row each."""
     rows: list[list[int]] = [[]]
     for place, form in enumerate(forms):
@@ -331,7 +331,7 @@ def derangements(
     >>> print(derangements(Sentence(("A", "dog", "runs", "."), "en"), 100))  # three words have 2 derangements
     None
     """
-    moving = _moving(sentence, punctuation)
+    moving = _moving_positions(sentence, punctuation)
     forms = _forms(sentence, moving)
     scheme = ("derangement",) if share is None else ("clumped", share)
     random = generator(seed, *scheme, side, punctuation, sentence.digest).bit_generator
@@ -433,13 +433,12 @@ def derange_pair(
     """
     sentences = in_units(premise, unit), in_units(hypothesis, unit)
     how: Any = {"share": share, "seed": seed, "punctuation": punctuation}
-    premises, hypotheses = (
-        derangements(each, n, side=side, **how) for each, side in zip(sentences, get_args(Side), strict=True)
-    )
+    sides = zip(sentences, get_args(Side), strict=True)
+    premises, hypotheses = (derangements(each, n, side=side, **how) for each, side in sides)
     return DerangedPair(*sentences, premises, hypotheses) if premises and hypotheses else None
 
 
-def _moving(sentence: Sentence, punctuation: Punctuation) -> np.ndarray:
+def _moving_positions(sentence: Sentence, punctuation: Punctuation) -> np.ndarray:
     """The positions of the words that are reordered."""
     if punctuation == "move":
         return np.arange(len(sentence))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from importlib.resources import files
 from itertools import chain, combinations
 from operator import eq
 from struct import unpack
@@ -19,6 +20,7 @@ from typing import Literal, TypeAlias, get_args
 from nbkit.errors import UnknownNameError
 from nbkit.seeding import address
 from nbkit.text.sentences import Sentence, Span, base_noun_phrases
+from nbkit.yaml_text import read_own
 
 # ----------------------------------------------------------------------------
 # Random permutations that are addressed: equal for one address on every machine and in every version.
@@ -90,14 +92,7 @@ class Draws:
 #: What the noun perturbations move: base noun phrases as blocks (the paper's Figure 3), or single tokens.
 Unit: TypeAlias = Literal["phrase", "token"]
 #: The word classes of the paper's §4.2 by coarse tag.
-CLASSES = {
-    tag: name
-    for name, tags in {
-        "verb": ("VERB", "AUX"), "noun": ("NOUN", "PROPN"), "pronoun": ("PRON",), "adjective": ("ADJ",),
-        "adverb": ("ADV",), "function word": ("ADP", "DET", "CCONJ", "SCONJ"),
-    }.items()
-    for tag in tags
-}  # fmt: skip
+CLASSES = {tag: name for name, tags in read_own(files(__package__) / "word_classes.yaml").items() for tag in tags}
 
 
 class View:
@@ -143,9 +138,9 @@ class View:
     @cached_property
     def classes(self) -> dict[str, list[int]]:
         """The indices of the words of each of the paper's `CLASSES`, from left to right."""
-        assert self.sentence.upos is not None
+        (upos,) = self.sentence.annotation("word classes", "upos")
         classes: dict[str, list[int]] = {name: [] for name in CLASSES.values()}
-        for index, tag in enumerate(self.sentence.upos[: self.length]):
+        for index, tag in enumerate(upos[: self.length]):
             if tag in CLASSES:
                 classes[CLASSES[tag]].append(index)
         return classes
@@ -258,11 +253,6 @@ def _walked(view: View, arranged: Callable[[int, Places, Places], Places]) -> li
 # names. Verbs are VERB and AUX, and always single tokens.
 
 
-def noun_swaps(view: View, draws: Draws) -> list[int] | None:
-    """A random exchange of the positions of all noun phrases; one may stay where it is ("Tom" in Figure 3)."""
-    return shuffled_blocks(view, draws)
-
-
 def verb_swaps(view: View, draws: Draws) -> list[int] | None:
     """A random exchange of the positions of all verbs; one may stay where it is."""
     return shuffled(view, draws, view.verbs)
@@ -295,10 +285,9 @@ def functional_shuffle(view: View, draws: Draws) -> list[int] | None:
 
 def verb_at_beginning(view: View, draws: Draws) -> list[int] | None:
     """The first VERB, or the first AUX where there is no VERB, moves to the front."""
-    verbs, tags = view.verbs, view.sentence.upos
-    if not verbs:
+    if not (verbs := view.verbs):
         return None
-    assert tags is not None
+    (tags,) = view.sentence.annotation("word classes", "upos")
     first = next((index for index in verbs if tags[index] == "VERB"), verbs[0])
     return [first, *range(first), *range(first + 1, view.length)]
 
@@ -358,8 +347,11 @@ def shuffled(view: View, draws: Draws, places: Sequence[int], *, all_move: bool 
     return order
 
 
-def shuffled_blocks(view: View, draws: Draws) -> list[int] | None:
-    """As `shuffled`, for the nominals, whole blocks of tokens; what stands between them stays between them."""
+def noun_swaps(view: View, draws: Draws) -> list[int] | None:
+    """A random exchange of the positions of all noun phrases; one may stay where it is ("Tom" in Figure 3).
+
+    As `shuffled`, for the nominals, whole blocks of tokens; what stands between them stays between them.
+    """
     size = len(view.nominals)
     if size < 2:
         return None

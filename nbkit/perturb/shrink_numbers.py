@@ -112,8 +112,7 @@ def is_simplest(number: DrawnNumber, pattern: str, lang: str) -> bool:
 def _start(number: DrawnNumber, kind: NumberFormat, lang: str) -> _Digits:
     """The digits of a drawn number in its format's places."""
     for power in kind.scales(lang):
-        digits = format(number.value.scaleb(-power), "f")
-        whole, _, fraction = digits.partition(".")
+        whole, _, fraction = format(number.value.scaleb(-power), "f").partition(".")
         fraction = fraction.rstrip("0").ljust(len(kind.fraction), "0")
         if len(whole) == len(kind.integer) and len(fraction) == len(kind.fraction):
             return _Digits.of(whole, fraction, power)

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.metadata import version
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
@@ -23,6 +22,7 @@ import numpy as np
 
 from nbkit.corpora.homographs import Homograph
 from nbkit.errors import MissingExtraError, NbkitError, install
+from nbkit.fingerprint import installed as installed_version
 from nbkit.store import Store
 from nbkit.text.sentences import Sentence, Text
 from nbkit.yaml_text import read_own
@@ -50,8 +50,7 @@ def put_adjective(sentence: Sentence, at: int, word: str, *, replaces: bool = Fa
     new: dict[str, Any] = {"tokens": written, "upos": "ADJ", "lemmas": word.lower(), "feats": "Degree=Pos"}
     if not replaces:
         new |= {"spaces": True, "deprels": "amod", "heads": at + 1}
-        heads = sentence.heads and tuple(head + (head >= at) for head in sentence.heads)
-        sentence = replace(sentence, heads=heads)
+        sentence = replace(sentence, heads=sentence.heads and tuple(head + (head >= at) for head in sentence.heads))
     old = {name: values for name in new if (values := getattr(sentence, name)) is not None}
     columns: dict[str, Any] = {name: (*each[:at], new[name], *each[at + replaces :]) for name, each in old.items()}
     return replace(sentence, **columns)
@@ -86,8 +85,7 @@ def grammar_errors(texts: Sequence[str], lang: str, *, store: Store) -> list[int
     """How many errors LanguageTool finds in each text, remembered. Raises `MissingExtraError` if it cannot run."""
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, int]]:
-        problem = grammar_problem()
-        if problem:
+        if problem := grammar_problem():
             raise MissingExtraError(problem)
         import language_tool_python
 
@@ -98,14 +96,8 @@ def grammar_errors(texts: Sequence[str], lang: str, *, store: Store) -> list[int
         finally:
             tool.close()
 
-    installed = version("language-tool-python") if find_spec("language_tool_python") else None
-    config = {
-        "kind": "grammar",
-        "version": 1,
-        "lang": lang,
-        "languagetool": installed,
-        "server": os.environ.get(SERVER),
-    }
+    installed, server = installed_version("language-tool-python"), os.environ.get(SERVER)
+    config = {"kind": "grammar", "version": 1, "lang": lang, "languagetool": installed, "server": server}
     return [record["errors"] for record in store.records(config, [(text,) for text in texts], compute)]
 
 
@@ -242,8 +234,7 @@ def edited_text(text: Text, number: int, candidate: Candidate) -> tuple[Text, tu
     sentences = list(text.sentences)
     place = sum(map(len, sentences[:number])) + candidate.place
     sentences[number] = candidate.edited
-    kept = range(place + (candidate.replaced is not None), len(text))
-    return Text(tuple(sentences)), (*range(place), None, *kept)
+    return Text(tuple(sentences)), (*range(place), None, *range(place + (candidate.replaced is not None), len(text)))
 
 
 def letters(candidate: Candidate) -> bool:
@@ -264,11 +255,11 @@ def positive(candidate: Candidate) -> bool:
 def no_compound(candidate: Candidate) -> bool:
     """The noun is not part of a compound: none by its tree, no noun and no hyphen directly beside it."""
     seed, noun = candidate.seed, candidate.noun
-    assert seed.deprels is not None and seed.upos is not None
-    if any(seed.deprels[token].startswith(_COMPOUND) for token in (noun, *seed.children[noun])):
-        return False
+    upos, deprels = seed.annotation("attacks", "upos", "deprels")
     beside = [token for token in (noun - 1, noun + 1) if 0 <= token < len(seed)]
-    return not any(seed.upos[token] in _NOUNS or seed.tokens[token] in _HYPHENS for token in beside)
+    if any(upos[token] in _NOUNS or seed.tokens[token] in _HYPHENS for token in beside):
+        return False
+    return not any(deprels[token].startswith(_COMPOUND) for token in (noun, *seed.children[noun]))
 
 
 def alone(candidate: Candidate) -> bool:
@@ -276,10 +267,9 @@ def alone(candidate: Candidate) -> bool:
 
     For a replacement, the replaced adjective is no other one.
     """
-    seed, place = candidate.seed, candidate.place
-    assert seed.upos is not None
-    beside = {place - 1, place if candidate.replaced is None else place + 1} & {*range(len(seed))}
-    return all(seed.upos[token] != "ADJ" for token in beside)
+    (upos,), place = candidate.seed.annotation("attacks", "upos"), candidate.place
+    beside = {place - 1, place if candidate.replaced is None else place + 1} & {*range(len(upos))}
+    return all(upos[token] != "ADJ" for token in beside)
 
 
 def another_word(candidate: Candidate) -> bool:
@@ -305,9 +295,7 @@ def one_word(candidate: Candidate) -> bool:
 
 #: The rules of §3.1 by name, and that a sample is one edit of one word. That the attractor was seen with its noun is
 #: checked by `candidates`.
-CONSTRAINTS: dict[str, Callable[[Candidate], bool]] = {
-    rule.__name__: rule for rule in (letters, positive, no_compound, alone, another_word, one_word)
-}
+CONSTRAINTS = {rule.__name__: rule for rule in (letters, positive, no_compound, alone, another_word, one_word)}
 
 
 def broken(candidate: Candidate) -> list[str]:
@@ -334,12 +322,11 @@ def candidates(
     >>> [(each.kind, each.edited.text) for each in found]
     [('IH', 'in the hot spring we saw old trees'), ('RnH', 'in the spring we saw tall trees')]
     """
-    if seed.upos is None or seed.heads is None or seed.deprels is None:
-        raise NbkitError(f"{seed.joined!r} has no dependency tree: parse it first")
+    upos, _, _ = seed.annotation("attacks", "upos", "heads", "deprels")
     attractors = list(attractors)
     known = {noun: frozenset(words) for noun, words in modifiers.items()}
     of_homograph, excluded = frozenset(own), {homograph, *excluded}
-    others = [token for token, tag in enumerate(seed.upos) if tag == "NOUN" and token not in excluded]
+    others = [token for token, tag in enumerate(upos) if tag == "NOUN" and token not in excluded]
     for kind in kinds:
         for noun in [homograph] if kind in ("IH", "RH") else others:
             lemma = (seed.lemmas or seed.tokens)[noun].lower()
@@ -353,12 +340,9 @@ def candidates(
 
 def adjectives_of(sentence: Sentence, noun: int) -> list[int]:
     """The adjectives that modify a noun from before it, from left to right."""
-    assert sentence.upos is not None and sentence.deprels is not None
-    return [
-        child
-        for child in sentence.children[noun]
-        if child < noun and sentence.upos[child] == "ADJ" and sentence.deprels[child].startswith("amod")
-    ]
+    upos, deprels = sentence.annotation("attacks", "upos", "deprels")
+    before = (child for child in sentence.children[noun] if child < noun)
+    return [child for child in before if upos[child] == "ADJ" and deprels[child].startswith("amod")]
 
 
 def article_of(word: str) -> str:

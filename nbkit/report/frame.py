@@ -25,8 +25,7 @@ def environment(*folders: Path) -> Environment:
     texts = {file.name.replace(".", "_"): file.read_text("utf-8") for file in files}
     digests = [hashlib.sha256(text.encode()).digest() for name, text in texts.items() if name.endswith("_js")]
     allowed = " ".join(f"'sha256-{b64encode(digest).decode()}'" for digest in digests)
-    loader = FileSystemLoader([*folders, TEMPLATES])
-    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    made = Environment(loader=FileSystemLoader([*folders, TEMPLATES]), autoescape=True, undefined=StrictUndefined)
     made.globals |= {name: Markup(text) for name, text in texts.items()}
     made.globals |= {
         "icon": "data:image/svg+xml;base64," + b64encode(TEMPLATES.joinpath("icon.svg").read_bytes()).decode(),

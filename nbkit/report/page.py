@@ -27,9 +27,7 @@ from nbkit.errors import DataError
 from nbkit.report.frame import TEMPLATES
 from nbkit.yaml_text import read_own
 
-_ALLOWED = {
-    kind: frozenset(names.split()) for kind, names in read_own(Path(__file__).with_name("allowed.yaml")).items()
-}
+_ALLOWED = {name: frozenset(each.split()) for name, each in read_own(Path(__file__).with_name("allowed.yaml")).items()}
 _STYLE = re.compile(r"<style\b[^>]*>(.*?)</style\s*>", re.IGNORECASE | re.DOTALL)
 _PANDAS_STYLE = re.compile(r"<style scoped>\s*\.dataframe\b.*?</style>", re.DOTALL)  # the page styles tables itself
 _SVG = re.compile(r"<svg\b.*?</svg\s*>", re.IGNORECASE | re.DOTALL)
@@ -283,8 +281,7 @@ def _first_paragraph(source: str) -> str:
 
 def _plain(markdown: str) -> str:
     """*markdown* without its marks, for a title or an excerpt."""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
-    return " ".join(re.sub(r"[*`]|\b_|_\b", "", text).split())
+    return " ".join(re.sub(r"[*`]|\b_|_\b", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)).split())
 
 
 # ----------------------------------------------------------------------------
@@ -303,28 +300,16 @@ class Heading:
     is_main: bool
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The cells of a page as HTML, and the headings of the second and third level in them."""
-
-    html: Markup
-    headings: tuple[Heading, ...]
-
-    @property
-    def has_provenance(self) -> bool:
-        """Whether the notebook showed its provenance footer itself (a failed one does not get that far)."""
-        return f'class="{PROVENANCE_CLASS}"' in self.html
-
-
-def cells(notebook: Any, pages: Mapping[str, str] | None = None, filters: Mapping[str, str] | None = None) -> Cells:
-    """The cells of *notebook* in their order, every output cleaned.
+def cells(
+    notebook: Any, pages: Mapping[str, str] = MappingProxyType({}), filters: Mapping[str, str] | None = None
+) -> tuple[Markup, list[Heading]]:
+    """The cells of *notebook* as HTML, every output cleaned, and their headings of the second and third level.
 
     pages: addresses of other pages by title; prose that names one in italics, or how it begins, leads to it.
     filters: what all of the page's sentences have in common; tables and figures then lead to theirs.
     """
-    resources = {"pages": dict(pages or {}), "filters": filters}
-    html, made = _exporter().from_notebook_node(notebook, resources)
-    return Cells(Markup(html), tuple(made["headings"]))
+    html, resources = _exporter().from_notebook_node(notebook, {"pages": dict(pages), "filters": filters})
+    return Markup(html), resources["headings"]
 
 
 @lru_cache(maxsize=1)

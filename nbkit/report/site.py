@@ -31,7 +31,7 @@ from nbkit.progress import duration
 from nbkit.provenance import Footer
 from nbkit.registry import find_package
 from nbkit.report.frame import environment, source_digest
-from nbkit.report.page import Excerpt, cells, excerpt, read_notebook, without_text
+from nbkit.report.page import PROVENANCE_CLASS, Excerpt, cells, excerpt, read_notebook, without_text
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.named import is_sandbox
@@ -102,14 +102,6 @@ class Entry(_Record):
         return self.label.rpartition(".")[2]
 
     @property
-    def failed(self) -> bool:
-        return self.status == "failed"
-
-    @property
-    def is_summary(self) -> bool:
-        return self.scope == "grid"
-
-    @property
     def name(self) -> str:
         """Title and tags in one line: ``Robust or faithful? · de · opus-mt``."""
         return " · ".join((self.title, *self.about.values()))
@@ -177,11 +169,6 @@ class Run(_Record):
         notebooks = {entry.label for entry in self.entries}
         return [failure for failure in dict.fromkeys(self.failures) if failure.label not in notebooks]
 
-    @property
-    def is_unfinished(self) -> bool:
-        """Whether the run was stopped or is still going on."""
-        return self.status in ("running", "interrupted")
-
     def without_messages(self) -> Run:
         """The run without error messages and evidence, which may quote the corpus."""
         health = [each | {"systems": [one | {"quoted": []} for one in each["systems"]]} for each in self.health]
@@ -210,8 +197,7 @@ def read_run(folder: Path) -> Run:
     def place(entry: Entry) -> tuple:
         """As pages are best read: grid by grid, first those of one model, then the headline's, then the others."""
         grid, planned = entry.tags.get("run", ""), order.get(entry.label, len(order))
-        is_main = entry.page == mains.get(grid)
-        reading = (grids.get(grid, len(grids)), entry.is_summary, not is_main, planned)
+        reading = (grids.get(grid, len(grids)), entry.scope == "grid", entry.page != mains.get(grid), planned)
         return *reading, languages[entry.tags.get("language", "")], entry.label
 
     # Recorded by `provenance.collect` for the run, else for its last entry.
@@ -321,8 +307,7 @@ def build(output_folder: Path) -> Path:
         if _recorded_digest(pages / leftover):  # a page of ours whose notebook is gone
             (pages / leftover).unlink()
     for entry, before, after in site.spreads():
-        digest = site.digest(entry, before, after)
-        if _recorded_digest(pages / entry.file) != digest:
+        if _recorded_digest(pages / entry.file) != (digest := site.digest(entry, before, after)):
             write_file(pages / entry.file, site.page(entry, before, after, digest))
     site.write_sentences()
     index = site.run.folder / "index.html"
@@ -394,8 +379,7 @@ class _Site:
             page.unlink(missing_ok=True)
             return
         footer = Footer(self.run.provenance)._repr_html_() if self.run.provenance else ""
-        digest = self.outcomes.sentences_digest(repr(self.made_with))
-        if _recorded_digest(page) != digest:
+        if _recorded_digest(page) != (digest := self.outcomes.sentences_digest(repr(self.made_with))):
             write_file(page, self.outcomes.sentences(footer, digest))
 
     def spreads(self) -> Iterator[tuple[Entry, Entry | None, Entry | None]]:
@@ -426,15 +410,16 @@ class _Site:
         near = sorted(self.run.entries, key=lambda other: other.tags.get("run") != entry.tags.get("run"))
         titles = {other.title: other.file for other in reversed(near) if other.title != entry.title}
         glance = excerpt(notebook)
-        shown = cells(notebook, titles, tags if self.has_sentences else None)
+        html, headings = cells(notebook, titles, tags if self.has_sentences else None)
+        shows_provenance = f'class="{PROVENANCE_CLASS}"' in html  # a failed notebook does not get that far
         copies = {name: (self.run.folder / name).read_text(encoding="utf-8")
                   for name in self.files_of(entry) if name.endswith(".tex")}  # fmt: skip
         facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
         return rendered(
             "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=glance,
-            cells=shown.html, headings=shown.headings, files=self.files_of(entry), copies=copies, digest=digest,
+            cells=html, headings=headings, files=self.files_of(entry), copies=copies, digest=digest,
             has_sentences=self.has_sentences, filters=f"#{urlencode(tags)}",
-            provenance="" if shown.has_provenance else Footer(facts)._repr_html_(),
+            provenance="" if shows_provenance else Footer(facts)._repr_html_(),
         )  # fmt: skip
 
     def excerpt(self, entry: Entry) -> Excerpt:
@@ -444,7 +429,7 @@ class _Site:
 
     def index(self) -> str:
         listed = [(entry, self.excerpt(entry)) for entry in self.run.entries]
-        runs = [entry for entry in self.run.entries if not entry.is_summary]
+        runs = [entry for entry in self.run.entries if entry.scope != "grid"]
         facets = _facets(runs)
         chosen_from = {facet: values for facet, values in facets.items() if len(values) > 1}
         sections = {each.name: _Section(each.name) for each in self.run.runs if each.name}
@@ -461,7 +446,7 @@ class _Site:
             "index.html.j2", run=self.run, runs=runs, chosen_from=chosen_from, digest="",
             sections=[each for each in sections.values() if each.pages or each.about],
             answers=self.outcomes.answers(page) if self.outcomes else "",
-            failures=[(entry, glance) for entry, glance in listed if entry.failed],
+            failures=[(entry, glance) for entry, glance in listed if entry.status == "failed"],
             columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
             has_sentences=self.has_sentences,
             provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
@@ -478,12 +463,12 @@ class _Section:
 
     def page(self, notebook: str) -> str:
         """The file of the page that a notebook has over the whole grid; "" if there is none."""
-        return next((entry.file for entry, _ in self.pages if entry.is_summary and entry.page == notebook), "")
+        return next((entry.file for entry, _ in self.pages if entry.scope == "grid" and entry.page == notebook), "")
 
     @property
     def picture(self) -> tuple[Entry, Excerpt] | None:
         """The headline's page, or the first one with a figure, for its answer and its first figure."""
-        first = sorted(self.pages, key=lambda page: not page[0].is_summary)  # the headline's, if there is one
+        first = sorted(self.pages, key=lambda page: page[0].scope != "grid")  # the headline's, if there is one
         return next((page for page in first if 0 < len(page[1].figure) < _THUMBNAIL_BYTES), None)
 
 
@@ -504,9 +489,8 @@ def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
     for entry in entries:
         for facet, value in entry.facets.items():
             found.setdefault(facet, {})[value] = None
-    names = sorted(
-        found, key=lambda facet: (facet == "status", FACETS.index(facet) if facet in FACETS else len(FACETS))
-    )
+    places = {facet: place for place, facet in enumerate(FACETS)}
+    names = sorted(found, key=lambda facet: (facet == "status", places.get(facet, len(FACETS))))
     return {name: in_order(found[name]) if name == "language" else list(found[name]) for name in names}
 
 

@@ -159,8 +159,7 @@ class Store:
         keys = [input_digest(texts) for texts in inputs]
         distinct = dict(zip(keys, inputs, strict=True))
         found = partition.rows(list(distinct))
-        missing = [key for key in distinct if key not in found]
-        if missing:
+        if missing := [key for key in distinct if key not in found]:
             self._write_config(partition, config)
             with progress_bar(progress or "", len(missing), progress is not None) as bar:
                 for start in range(0, len(missing), shard):
@@ -255,8 +254,7 @@ class Store:
         try:
             text = json.dumps(config, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         except (TypeError, ValueError) as error:
-            message = f"a store configuration must be JSON-serialisable ({error}): {config!r:.300}"
-            raise NbkitError(message) from None
+            raise NbkitError(f"a store configuration must be JSON-serialisable ({error}): {config!r:.300}") from None
         kind = config.get("kind")
         if not isinstance(kind, str) or not _KIND.fullmatch(kind):
             raise NbkitError(f"a store configuration needs a 'kind' that can name a folder, found {kind!r}")

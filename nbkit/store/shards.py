@@ -13,7 +13,6 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -160,10 +159,8 @@ def _explained(verb: str, place: object) -> Iterator[None]:
 
 
 def _refusal(verb: str, place: object, error: OSError) -> StoreError:
-    return StoreError(
-        f"the store cannot {verb} {place}: {error.strerror or error}; {writing_advice(error)}"
-        "set NBKIT_CACHE to another folder"
-    )
+    advice = f"{writing_advice(error)}set NBKIT_CACHE to another folder"
+    return StoreError(f"the store cannot {verb} {place}: {error.strerror or error}; {advice}")
 
 
 # ----------------------------------------------------------------------------
@@ -270,15 +267,13 @@ def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dic
     import pyarrow as pa
 
     values = [row[name] for row in rows if name in row]
-    kind = _kind(values) if len(values) == len(rows) else None
-    if kind is not None:
+    if (kind := _kind(values) if len(values) == len(rows) else None) is not None:
         arrow = pa.list_(pa.type_for_alias(kind[1:])) if kind[0] == "*" else pa.type_for_alias(kind)
         try:
             return pa.array(values, arrow), None
         except (pa.ArrowException, OverflowError, UnicodeError):
             pass  # an int beyond 64 bits, half a surrogate pair: text holds them
-    texts = [json.dumps(row[name]) if name in row else None for row in rows]
-    return pa.array(texts, pa.string()), _JSON
+    return pa.array([json.dumps(row[name]) if name in row else None for row in rows], pa.string()), _JSON
 
 
 def _kind(values: list[Any]) -> str | None:
@@ -326,7 +321,7 @@ class Partition:
         self._lock = threading.RLock()
         self._keys: dict[str, np.ndarray] = {}  # the halved keys of each shard, by its name
         self._tables: OrderedDict[str, pa.Table] = OrderedDict()
-        self._index: _Index | None = None
+        self._index: tuple[np.ndarray, np.ndarray] | None = None  # the halves of all keys, sorted, and their rows
 
     def rows(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
         """The stored rows among *keys*."""
@@ -360,8 +355,7 @@ class Partition:
         """Which of *keys* are stored."""
         with self._lock:
             self._refresh()
-            found, _, _ = self._find(keys)
-            return {key for key, is_there in zip(keys, found.tolist(), strict=True) if is_there}
+            return {keys[place] for place in self._find(keys)[0].tolist()}
 
     def add(self, keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> None:
         """Write one shard."""
@@ -438,55 +432,30 @@ class Partition:
         return table
 
     def _find(self, keys: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each key whether it is stored, the number of its shard (by name) and the row in it."""
+        """The places of those of *keys* that are stored, and of each the number of its shard (by name) and the row."""
+        names = sorted(self._keys)
         if self._index is None:
-            self._index = _Index.of(self._keys)
-        return self._index.find(_halves(keys))
+            halves = np.concatenate([np.zeros(0, np.uint64), *map(self._keys.__getitem__, names)])
+            places = np.argsort(halves, kind="stable").astype(np.int32)
+            self._index = halves[places], places
+        halves, places = self._index
+        # The oldest shard sorts first among equal keys (the sort is stable), and "left" finds the first.
+        position = np.searchsorted(halves, wanted := _halves(keys), side="left")
+        (there,) = np.nonzero(position < len(halves))
+        there = there[halves[position[there]] == wanted[there]]
+        starts = np.cumsum([0, *(len(self._keys[name]) for name in names)])
+        shard = np.searchsorted(starts, place := places[position[there]], side="right") - 1
+        return there, shard, place - starts[shard]
 
     def _collect(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
-        found, shard, row = self._find(keys)
-        assert self._index is not None
-        names = self._index.names
-        result: dict[bytes, dict[str, Any]] = {}
-        for number in np.unique(shard[found]).tolist():
-            here = np.flatnonzero(found & (shard == number))
+        there, shard, row = self._find(keys)
+        names, result = sorted(self._keys), dict[bytes, dict[str, Any]]()
+        for number in np.unique(shard).tolist():
+            here = shard == number
             table = self._table(names[number]).take(_as_arrow(row[here]))
-            there = zip(table_keys(table), table_rows(table), strict=True)
-            for position, (key, values) in zip(here.tolist(), there, strict=True):
-                if key == keys[position]:
-                    result[key] = values
+            rows = zip(there[here].tolist(), table_keys(table), table_rows(table), strict=True)
+            result |= {key: values for place, key, values in rows if key == keys[place]}
         return result
-
-
-@dataclass(frozen=True)
-class _Index:
-    """Where keys are. names: of shards, the oldest first. starts: the place of each one's first row among all rows.
-
-    halves: of all keys, sorted. places: of their rows, in the same order.
-    """
-
-    names: list[str]
-    starts: np.ndarray
-    halves: np.ndarray
-    places: np.ndarray
-
-    @classmethod
-    def of(cls, keys: Mapping[str, np.ndarray]) -> _Index:
-        names = sorted(keys)
-        starts = np.cumsum([0, *(len(keys[name]) for name in names)])
-        halves = np.concatenate([keys[name] for name in names]) if names else np.zeros(0, np.uint64)
-        places = np.argsort(halves, kind="stable").astype(np.int32)
-        return cls(names, starts[:-1], halves[places], places)
-
-    def find(self, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each whether it is there, the number of its shard and the row in it."""
-        if not len(self.halves) or not len(wanted):
-            return np.zeros(len(wanted), bool), np.zeros(len(wanted), int), np.zeros(len(wanted), int)
-        # The oldest shard sorts first among equal keys (the sort is stable), and "left" finds the first.
-        position = np.minimum(np.searchsorted(self.halves, wanted, side="left"), len(self.halves) - 1)
-        place = self.places[position]
-        shard = np.searchsorted(self.starts, place, side="right") - 1
-        return self.halves[position] == wanted, shard, place - self.starts[shard]
 
 
 def read_intact(folder: Folder, name: str) -> bytes:
@@ -494,8 +463,7 @@ def read_intact(folder: Folder, name: str) -> bytes:
 
     Raises `FileNotFoundError` for a shard that is gone, or was damaged.
     """
-    data = folder.read(name)
-    if name.partition("-")[2].partition(".")[0] == _digest(data):
+    if name.partition("-")[2].partition(".")[0] == _digest(data := folder.read(name)):
         return data
     text = f"{folder}/{name} is damaged: moved to {name}.damaged; its results are recomputed"
     warnings.warn(text, DamagedShardWarning, stacklevel=2)

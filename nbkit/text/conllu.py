@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import groupby
 from pathlib import Path
 from string import whitespace
 from typing import NamedTuple
@@ -96,13 +96,9 @@ def conllu_entries(path: str | Path, lang: str) -> Iterator[Entry | DataError]:
 
 def _blocks(path: Path) -> Iterator[list[tuple[int, str | DataError]]]:
     """The numbered lines of one sentence after the other; files of any size are read line by line."""
-    block: list[tuple[int, str | DataError]] = []
-    for number, line in chain(read_lines(path, "CoNLL-U file"), [(0, "")]):
-        if isinstance(line, DataError) or line.strip(whitespace):
-            block.append((number, line))
-        elif block:
-            yield block
-            block = []
+    lines = read_lines(path, "CoNLL-U file")
+    blocks = groupby(lines, lambda row: isinstance(row[1], DataError) or bool(row[1].strip(whitespace)))
+    return (list(block) for is_sentence, block in blocks if is_sentence)
 
 
 def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, number: int) -> Entry:

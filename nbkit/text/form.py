@@ -9,11 +9,7 @@ import regex
 
 _INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cc}--[\t\n\r]]+", regex.V1)
 _SPACE = regex.compile(r"[\p{Zs}\u2800]")  # a braille blank shows nothing, too
-_SIGNS = {
-    **dict.fromkeys(map(ord, "’‘‛ʼ´′‹›"), "'"),
-    **dict.fromkeys(map(ord, "“”„‟″«»"), '"'),
-    **dict.fromkeys(map(ord, "‐‑"), "-"),
-}
+_SIGNS = str.maketrans("’‘‛ʼ´′‹›" + "“”„‟″«»" + "‐‑", "'" * 8 + '"' * 7 + "-" * 2)
 
 
 def one_form(text: str) -> str:

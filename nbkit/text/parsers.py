@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, as_problem
-from nbkit.files import expand_path, folder_digest, noted_digests
+from nbkit.files import expand_path, folder_digest, json_object, noted_digests
 from nbkit.languages import LanguageDataError, base_language, check_language, is_unspaced
 from nbkit.store import Store, cache_folder
 from nbkit.text.sentences import ROOT, Sentence, Span, Text
@@ -158,23 +157,14 @@ def find_pipeline(spec: str) -> Pipeline:
 
 
 def _ways_out(name: str) -> str:
-    return (
-        f"install it with 'conda install -c conda-forge spacy-model-{name}' or 'python -m spacy download {name}', "
-        f"or name the folder of a pipeline (parsers: {{<language>: <folder>}})"
-    )
+    commands = f"'conda install -c conda-forge spacy-model-{name}' or 'python -m spacy download {name}'"
+    return f"install it with {commands}, or name the folder of a pipeline (parsers: {{<language>: <folder>}})"
 
 
 def _meta(spec: str, folder: Path) -> dict[str, Any]:
-    path = folder / "meta.json"
-    try:
-        meta = json.loads(path.read_text("utf-8"))
-    except OSError:
-        raise NbkitError(f"parser '{spec}': {folder} is not a spaCy pipeline (it has no meta.json)") from None
-    except ValueError as error:
-        raise NbkitError(f"parser '{spec}': {path} is not JSON: {error}") from None
-    if not isinstance(meta, dict):
-        raise NbkitError(f"parser '{spec}': {path} does not describe a pipeline")
-    return meta
+    if not (folder / "meta.json").is_file():
+        raise NbkitError(f"parser '{spec}': {folder} is not a spaCy pipeline (it has no meta.json)")
+    return json_object(folder / "meta.json")
 
 
 @as_problem
@@ -206,8 +196,7 @@ def usable_pipeline(spec: str, lang: str, trees: bool = True) -> Pipeline:
     `find_pipeline` raises.
     """
     pipeline = find_pipeline(spec)
-    speaks = pipeline.meta.get("lang")
-    if speaks not in (lang, base_language(lang), _MULTILINGUAL):
+    if (speaks := pipeline.meta.get("lang")) not in (lang, base_language(lang), _MULTILINGUAL):
         raise NbkitError(f"parser '{spec}' is a pipeline for '{speaks}', not for '{lang}'")
     components = pipeline.components
     if trees and "parser" not in components:
@@ -217,8 +206,7 @@ def usable_pipeline(spec: str, lang: str, trees: bool = True) -> Pipeline:
     taggers = settings()["taggers"]
     if trees and not any(tagger in components for tagger in taggers):
         raise NbkitError(f"parser '{spec}' sets no universal part-of-speech tags: it has none of {', '.join(taggers)}")
-    missing = [name for name, version in _requirements(pipeline).items() if version is None]
-    if missing:
+    if missing := [name for name, version in _requirements(pipeline).items() if version is None]:
         raise MissingExtraError(f"parser '{spec}' needs {' and '.join(missing)}: pip install {' '.join(missing)}")
     return pipeline
 
@@ -298,16 +286,16 @@ def squeeze(text: str) -> str:
     return _WHITESPACE.sub(" ", text).strip()
 
 
+@dataclass(frozen=True)
 class Parser:
     """A loaded spaCy pipeline for one language.
 
     identity: everything that a parse depends on (see `parser_identity`); part of cache keys.
     """
 
-    def __init__(self, nlp: Language, lang: str, identity: Mapping[str, Any]):
-        self.lang = lang
-        self.identity = dict(identity)
-        self._nlp = nlp
+    nlp: Language
+    lang: str
+    identity: dict[str, Any]
 
     def parse(self, texts: Iterable[str]) -> Iterator[Text]:
         """One `Text` for each of *texts*, in order; a text of several sentences (by the dependency parse) has several.
@@ -315,16 +303,15 @@ class Parser:
         A surface token is a token of the pipeline; white space is squeezed first. Raises `NbkitError` for an
         empty text.
         """
-        documents = self._nlp.pipe(self._checked(texts), batch_size=BATCH_SIZE)
+        documents = self.nlp.pipe(_squeezed(texts), batch_size=BATCH_SIZE)
         return (to_text(document, self.lang) for document in documents)
 
-    @staticmethod
-    def _checked(texts: Iterable[str]) -> Iterator[str]:
-        for number, text in enumerate(texts, start=1):
-            squeezed = squeeze(text)
-            if not squeezed:
-                raise NbkitError(f"text {number} is empty: there is nothing to parse")
-            yield squeezed
+
+def _squeezed(texts: Iterable[str]) -> Iterator[str]:
+    for number, text in enumerate(map(squeeze, texts), start=1):
+        if not text:
+            raise NbkitError(f"text {number} is empty: there is nothing to parse")
+        yield text
 
 
 def load_parser(spec: str, lang: str) -> Parser:
@@ -365,14 +352,14 @@ def to_text(document: Doc, lang: str) -> Text:
     """
     sentences: list[Sentence] = []
     for part in filter(None, (_sentence(span, lang) for span in document.sents)):
-        if sentences and not _begins_anew(sentences[-1], part):
+        if sentences and not _begins_sentence(sentences[-1], part):
             sentences[-1] = _attached(sentences[-1], part)
         else:
             sentences.append(part)
     return Text(tuple(sentences))
 
 
-def _begins_anew(before: Sentence, part: Sentence) -> bool:
+def _begins_sentence(before: Sentence, part: Sentence) -> bool:
     assert before.spaces is not None
     apart = part.tokens[0] not in _CLOSING if is_unspaced(before.lang) else before.spaces[-1]
     ended = before.joined.rstrip(_CLOSING + " ").endswith(_FINAL)

@@ -275,16 +275,14 @@ def patterns(wordings: Sequence[Wording]) -> list[list[TokenPattern]]:
     {'LEMMA': '-', 'OP': '?'}
     {'LEMMA': 'leg'}
     """
-    hyphen = {"LEMMA": "-", "OP": "?"}  # plain, as a set of forms would be looked up for every token
-    # A hyphen after a missing part would be one too many, and one at the start none of the phrase's.
-    return [
-        [
-            pattern
-            for number, part in enumerate(wording)
-            for pattern in ([hyphen] if number and not _clings(part) else []) + [_token_pattern(part)]
-        ]
-        for wording in wordings
-    ]
+    found: list[list[TokenPattern]] = []
+    for wording in wordings:
+        found.append([])
+        for number, part in enumerate(wording):
+            # A hyphen after a missing part would be one too many, and one at the start none of the phrase's.
+            found[-1] += [_HYPHEN] if number and not _clings(part) else []
+            found[-1].append(_token_pattern(part))
+    return found
 
 
 def pieces(token: str) -> list[str]:
@@ -299,10 +297,11 @@ def pieces(token: str) -> list[str]:
 @cache
 def phrase_words() -> dict[str, frozenset[str]]:
     """The words of phrase lists that a sentence may omit or replace, from ``phrase_words.yaml``."""
-    data = read_own(files(__package__) / "phrase_words.yaml")
-    return {name: frozenset(words) for name, words in data.items()}
+    return {name: frozenset(words) for name, words in read_own(files(__package__) / "phrase_words.yaml").items()}
 
 
+#: Plain, as a set of forms would be looked up for every token.
+_HYPHEN: TokenPattern = {"LEMMA": "-", "OP": "?"}
 #: So many words at most stand for a placeholder inside a phrase; at its edge, where nothing bounds them, one.
 _LONGEST_GAP = 4
 
@@ -323,17 +322,17 @@ def _choices(items: list[str], line: str, depth: int = 0) -> list[list[str]]:
         elif item == ")" and not depth:
             raise NbkitError(f'phrase "{line}": a closing parenthesis without an opening one')
         elif item == ")" or item.strip() == "/":
-            done, current = done + _checked(current, line), [[]]
+            done, current = done + _require_words(current, line), [[]]
         else:
             current = [[*before, item] for before in current]
         if len(done) + len(current) > _MOST_WORDINGS:
             raise NbkitError(f'phrase "{line}" has more than {_MOST_WORDINGS} wordings: list it in parts')
     if depth and item != ")":
         raise NbkitError(f'phrase "{line}": an opening parenthesis without a closing one')
-    return done if item == ")" else done + _checked(current, line)
+    return done if item == ")" else done + _require_words(current, line)
 
 
-def _checked(sequences: list[list[str]], line: str) -> list[list[str]]:
+def _require_words(sequences: list[list[str]], line: str) -> list[list[str]]:
     if not any(sequences):
         raise NbkitError(f'phrase "{line}": an alternative without words')
     return sequences
@@ -532,11 +531,11 @@ class PhraseMatcher:
         """The phrases of which every word that must be there is there, in any order: the others cannot match."""
         words = set().union(*map(_vocabulary, text.sentences))
         numbers = sorted({number for form in self._index.keys() & words for number in self._index[form]})
-        return [
-            phrase
-            for phrase in map(self._listed.__getitem__, numbers)
-            if any(all(not words.isdisjoint(forms) for forms in needed) for needed in phrase.needed)
-        ]
+
+        def can_match(phrase: Phrase) -> bool:
+            return any(all(not words.isdisjoint(forms) for forms in needed) for needed in phrase.needed)
+
+        return list(filter(can_match, map(self._listed.__getitem__, numbers)))
 
     def _match(self, phrase: Phrase, row: _Row) -> list[tuple[int, int]]:
         """Ranges of pieces that spaCy's `Matcher` finds; each word is known by the base form that the phrase has."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,8 @@ ROOT = -1
 Span: TypeAlias = tuple[int, int]
 #: A token with its left dependents and its right ones, both from left to right.
 Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
+#: What the fields of a sentence that parsers fill are called.
+_FIELDS = {"upos": "parts of speech", "heads": "dependency tree", "deprels": "relations", "lemmas": "lemmas"}
 
 
 @dataclass(frozen=True)
@@ -112,18 +114,20 @@ class Sentence:
     @cached_property
     def root(self) -> int:
         """The index of the root. Raises `NbkitError` if the sentence has no tree."""
-        return self._tree.index(ROOT)
+        return self.annotation("Sentence", "heads")[0].index(ROOT)
 
-    @property
-    def _tree(self) -> tuple[int, ...]:
-        if self.heads is None:
-            raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
-        return self.heads
+    def annotation(self, purpose: str, *names: str) -> list[tuple[Any, ...]]:
+        """The values of some fields, one per token. Raises `NbkitError`, with the *purpose*, for missing ones."""
+        found = [getattr(self, name) for name in names]
+        if None in found:
+            lacks = ", no ".join(_FIELDS[name] for name in names if getattr(self, name) is None)
+            raise NbkitError(f"{purpose}: {self.joined!r} has no {lacks}: parse it first, or read it from a treebank")
+        return found
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The dependents of each token, from left to right."""
-        heads = self._tree
+        (heads,) = self.annotation("Sentence", "heads")
         children: list[tuple[int, ...]] = [()] * len(heads)
         for token, head in enumerate(heads):
             if head != ROOT:
@@ -143,8 +147,7 @@ class Sentence:
         top_down = [self.root]
         branches: list[Branch] = []
         for token in top_down:
-            children = self.children[token]
-            if children:
+            if children := self.children[token]:
                 middle = bisect(children, token)
                 branches.append((token, children[:middle], children[middle:]))
                 top_down += children
@@ -244,10 +247,8 @@ class Text:
         """The text with each sentence in its order; a sentence whose order is None is unchanged."""
         if len(orders) != len(self.sentences):
             raise NbkitError(f"{len(orders)} orders for {len(self.sentences)} sentences of {self.joined!r}")
-        return self._join(
-            sentence.reorder(range(len(sentence)) if order is None else order, spacing)
-            for sentence, order in zip(self.sentences, orders, strict=True)
-        )
+        pairs = zip(self.sentences, orders, strict=True)
+        return self._join(each.reorder(range(len(each)) if order is None else order, spacing) for each, order in pairs)
 
     def _join(self, parts: Iterable[str]) -> str:
         return self.sentences[0].separator.join(parts)
@@ -262,8 +263,8 @@ _CYRILLIC = re.compile("[\u0400-\u04ff]")
 def _seam_kind(token: str, space_before: bool) -> str:
     """Whether *token* belongs to its "left" neighbour, to its "right" one, or is a "word" of its own."""
     if not any(character.isalnum() for character in token):
-        ambiguous = token in ('"', "'", "’", "—", "-")
-        return "right" if token[:1] in _OPENING or (ambiguous and space_before) else "left"
+        is_opening = token[:1] in _OPENING or (space_before and token in ('"', "'", "’", "—", "-"))
+        return "right" if is_opening else "left"
     if token.endswith(_APOSTROPHES):
         return "right"  # l', d', dell'
     if _CYRILLIC.match(token):
@@ -301,18 +302,6 @@ class Pair:
     note: str = ""
 
 
-_NOT_WORDS = re.compile(r"[\W_]+")
-
-
-def sentence_key(sentence: str) -> str:
-    """The letters and digits of a sentence, case-folded: equal for all spellings of the same sentence.
-
-    >>> sentence_key("A piece of cake!") == sentence_key("a piece  of cake")
-    True
-    """
-    return _NOT_WORDS.sub(" ", sentence.casefold()).strip()
-
-
 # ----------------------------------------------------------------------------
 # Base noun phrases from a dependency tree, for every language alike (spaCy has no chunker for ru and zh).
 
@@ -338,11 +327,7 @@ def base_noun_phrases(sentence: Sentence) -> list[Span]:
     >>> [" ".join(tom.tokens[start:end]) for start, end in base_noun_phrases(tom)]
     ['Tom', 'he', 'a decent place']
     """
-    upos, heads, deprels = sentence.upos, sentence.heads, sentence.deprels
-    if upos is None or heads is None or deprels is None:
-        missing = [name for name in ("upos", "heads", "deprels") if getattr(sentence, name) is None]
-        advice = "parse it first, or read it from a treebank"
-        raise NbkitError(f"base noun phrases need {', '.join(missing)}, which {sentence.joined!r} lacks: {advice}")
+    upos, heads, deprels = sentence.annotation("base noun phrases", "upos", "heads", "deprels")
     head_tags, groups = _labels()["heads"], list(map(_group, deprels))
     length = len(upos)
     starts, ends = list(range(length)), list(range(1, length + 1))  # of what each token brings along
@@ -361,7 +346,7 @@ def base_noun_phrases(sentence: Sentence) -> list[Span]:
             continue
         span = phrases[token]
         if "PUNCT" in upos[slice(*span)]:
-            span = _punctuated(sentence, span)
+            span = _punctuated(sentence.tokens, upos, span)
         if span[0] < done:
             # Two blocks of a tree are nested or apart: the outer one stays.
             while spans and spans[-1][0] >= span[0]:
@@ -401,10 +386,8 @@ def _block(
     return start, end
 
 
-def _punctuated(sentence: Sentence, span: Span) -> Span:
+def _punctuated(tokens: Sequence[str], upos: Sequence[str], span: Span) -> Span:
     """The span without punctuation at its edges, but with the partner of a bracket or quotation mark inside it."""
-    tokens, upos = sentence.tokens, sentence.upos
-    assert upos is not None
     start, end = span
     while upos[start] == "PUNCT":
         start += 1
@@ -423,8 +406,7 @@ _PAIRED = frozenset('()[]{}«»‹›“”„"「」『』（）《》【】')
 
 @cache
 def _labels() -> dict[str, frozenset[str]]:
-    source = files("nbkit.text") / "noun_phrases.yaml"
-    return {key: frozenset(values) for key, values in read_own(source).items()}
+    return {key: frozenset(values) for key, values in read_own(files("nbkit.text") / "noun_phrases.yaml").items()}
 
 
 @cache

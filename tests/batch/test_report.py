@@ -320,7 +320,7 @@ def one_page(folder: Path, label: str) -> None:
 
 def cells_of(cells: list[dict], folder: Path) -> str:
     (folder / "page.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
-    return str(pages_of.cells(pages_of.read_notebook(folder / "page.ipynb")).html)
+    return str(pages_of.cells(pages_of.read_notebook(folder / "page.ipynb"))[0])
 
 
 def test_formulas_are_mathml_that_needs_no_network(tmp_path: Path):

@@ -9,7 +9,8 @@ from nbkit.corpora.idioms import check_leaks, fits, sandbox_idiom_pairs, sandbox
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.measure.aligners import LexiconAligner
 from nbkit.measure.literal import Litter, WordDictionary
-from nbkit.text.sentences import Pair, sentence_key
+from nbkit.text.sentences import Pair
+from nbsandbox.sentences import sentence_key
 from nbsandbox.word_list import word_list
 
 

@@ -78,10 +78,11 @@ def test_missing_annotation_is_an_error_that_names_it(name: str) -> None:
     if needs == "tokens":
         assert perturb(PLAIN, name) is not None
         return
-    field = {"pos": "upos", "tree": "heads", "phrases": "upos and heads and deprels"}[needs]
-    with pytest.raises(NbkitError, match=rf"'{name}' needs {field}, which 'Tom said he slept \.' lacks"):
+    tags, tree = "no parts of speech", "no dependency tree"
+    lacks = {"pos": tags, "tree": tree, "phrases": f"{tags}, {tree}, no relations"}[needs]
+    with pytest.raises(NbkitError, match=rf"'{name}': 'Tom said he slept \.' has {lacks}: parse it first"):
         perturb(PLAIN, name)
-    with pytest.raises(NbkitError, match=f"'{name}' needs"):
+    with pytest.raises(NbkitError, match=f"'{name}': .* has no"):
         perturb_text(Text((PLAIN,)), name)
 
 
@@ -90,7 +91,7 @@ def test_tokens_need_no_tree_where_phrases_do() -> None:
     order = perturb(tagged, "noun_swaps", unit="token")
     assert order is not None
     assert tagged.reorder(order) == "he said Tom slept ."
-    with pytest.raises(NbkitError, match="'noun_swaps' needs heads and deprels"):
+    with pytest.raises(NbkitError, match="'noun_swaps': .* has no dependency tree, no relations"):
         perturb(tagged, "noun_swaps")
 
 

@@ -125,7 +125,7 @@ def test_phrases_are_apart_in_order_and_hold_every_noun_that_may_head_one(senten
 
 
 def test_what_is_missing_is_named() -> None:
-    with pytest.raises(NbkitError, match="need upos, heads, deprels, which 'Tom sleeps' lacks"):
+    with pytest.raises(NbkitError, match="'Tom sleeps' has no parts of speech, no dependency tree, no relations"):
         base_noun_phrases(Sentence(("Tom", "sleeps"), "en"))
 
 

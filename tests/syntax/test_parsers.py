@@ -255,7 +255,7 @@ def test_a_folder_in_the_working_directory_and_a_package_of_the_same_name(tiny_p
             {"lang": "en", "pipeline": ["morphologizer", "parser"], "requirements": ["no-such-tokenizer>=0.5,<1"]},
             "needs no-such-tokenizer: pip install no-such-tokenizer",
         ),
-        ([], "does not describe a pipeline"),
+        ([], "a JSON object expected"),
     ],
 )
 def test_a_pipeline_that_cannot_do_the_job_is_named_before_it_is_loaded(tmp_path, meta, message):
@@ -270,7 +270,7 @@ def test_a_damaged_pipeline_is_an_error_of_ours(tmp_path):
     with pytest.raises(NbkitError, match="cannot be loaded by spaCy"):
         load_parser(str(tmp_path), "en")
     (tmp_path / "meta.json").write_text("{")
-    assert "is not JSON" in str(check_parser(str(tmp_path), "en"))
+    assert "cannot be read as JSON" in str(check_parser(str(tmp_path), "en"))
 
 
 def test_every_language_of_the_papers_has_a_default_pipeline(monkeypatch):

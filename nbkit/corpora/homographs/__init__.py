@@ -159,9 +159,8 @@ def find_conflicts(word: str, clusters: Iterable[SenseCluster], ambiguous: Itera
     for cluster in (*clusters, SenseCluster("ambiguous", frozenset(ambiguous))):
         for translation in sorted(cluster.translations):
             seen.setdefault(translation_key(translation), {}).setdefault(cluster.name, translation)
-    return [
-        Conflict(word, next(iter(found.values())), tuple(found)) for _, found in sorted(seen.items()) if len(found) > 1
-    ]
+    several = (found for _, found in sorted(seen.items()) if len(found) > 1)
+    return [Conflict(word, next(iter(found.values())), tuple(found)) for found in several]
 
 
 @dataclass(frozen=True)
@@ -440,8 +439,7 @@ def sandbox_homographs(tgt: str = "de") -> HomographLexicon:
 
 def joined(lexicon: HomographLexicon, other: HomographLexicon) -> HomographLexicon:
     """*lexicon* with the words that *other* alone has."""
-    homographs = {**other.homographs, **lexicon.homographs}
-    return replace(lexicon, homographs=dict(sorted(homographs.items())))
+    return replace(lexicon, homographs=dict(sorted({**other.homographs, **lexicon.homographs}.items())))
 
 
 def repaired(lexicon: HomographLexicon, repairs: Mapping[str, Sequence[Mapping[str, Any]]]) -> HomographLexicon:
@@ -492,8 +490,7 @@ def _changed(word: str, entry: _Entry, changes: Sequence[Mapping[str, Any]]) -> 
             if names & merged:
                 shared[key] = names - merged | {change["sense"]}
     clusters = tuple(SenseCluster(name, frozenset(words), gloss) for name, words, gloss in senses if words)
-    same = {key: frozenset(names) for key, names in shared.items()}
-    return Homograph(word, clusters, frozenset(ambiguous), same)
+    return Homograph(word, clusters, frozenset(ambiguous), {key: frozenset(names) for key, names in shared.items()})
 
 
 # ----------------------------------------------------------------------------

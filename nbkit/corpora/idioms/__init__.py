@@ -21,7 +21,8 @@ from nbkit.files import aligned_lines, atomic_write, good
 from nbkit.languages import base_language
 from nbkit.seeding import address
 from nbkit.text.phrases import PhraseMatcher, read_phrases, stop_words
-from nbkit.text.sentences import Pair, sentence_key
+from nbkit.text.sentences import Pair
+from nbsandbox.sentences import sentence_key
 
 # ----------------------------------------------------------------------------
 # Sentence pairs with the places of an idiom in the source: found by the matcher, or read from files.
@@ -92,9 +93,8 @@ def annotate(pair: Pair, matcher: PhraseMatcher) -> tuple[IdiomPair, ...]:
     for match in matcher.find(pair.source):
         if base_language(pair.source.lang) != "en" or not is_literal(match.phrase, pair.source.text, match.span):
             spans.setdefault(match.phrase, []).append(match.span)
-    return tuple(
-        IdiomPair(pair.id, pair.source.text, pair.target.text, idiom, tuple(places)) for idiom, places in spans.items()
-    )
+    texts = pair.source.text, pair.target.text
+    return tuple(IdiomPair(pair.id, *texts, idiom, tuple(places)) for idiom, places in spans.items())
 
 
 def is_literal(idiom: str, text: str, span: tuple[int, int]) -> bool:
@@ -380,8 +380,7 @@ def check_leaks(training: Iterable[tuple[str, str]], test: Iterable[IdiomPair]) 
     nbkit.errors.NbkitError: 1 test sentence is in the training data: pair 1, 'A swan song.'...
     """
     seen = {sentence_key(source) for source, _ in training}
-    leaked = {pair.source: pair for pair in test if sentence_key(pair.source) in seen}
-    if leaked:
+    if leaked := {pair.source: pair for pair in test if sentence_key(pair.source) in seen}:
         first = next(iter(leaked.values()))
         many = f"{len(leaked)} test sentences are" if len(leaked) > 1 else "1 test sentence is"
         where = f"pair {first.id}, {first.source[:80]!r}"
@@ -401,10 +400,9 @@ def sandbox_idiom_pairs(tgt: str, split: str = "idiom-test") -> tuple[IdiomPair,
     >>> pair.words
     ('white elephant',)
     """
-    drawn = (
-        (pair, sandbox.gold_idiom(pair)) for pair in sandbox.pairs("en", tgt, n=None, split=split, mixture="idioms")
-    )
-    return tuple(IdiomPair(pair.id, pair.source.text, pair.target.text, g.idiom, g.spans) for pair, g in drawn)
+    pairs = sandbox.pairs("en", tgt, n=None, split=split, mixture="idioms")
+    gold = ((pair, sandbox.gold_idiom(pair)) for pair in pairs)
+    return tuple(IdiomPair(pair.id, pair.source.text, pair.target.text, g.idiom, g.spans) for pair, g in gold)
 
 
 def sandbox_idiom_splits(tgt: str) -> IdiomSplits:

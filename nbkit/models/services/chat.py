@@ -87,7 +87,7 @@ class ChatOptions(BaseModel):
 
     @field_validator("rate")
     @classmethod
-    def _is_none_or_seen(cls, rate: float) -> float:
+    def _check_rate(cls, rate: float) -> float:
         if 0 < rate < SLOWEST:
             raise ValueError(f"0 (unlimited) or at least {SLOWEST:g} a minute expected, {rate:g} given")
         return rate
@@ -169,10 +169,8 @@ class Chat(Service):
         key, _ = key_of(self.url, self.name), self.prompt
         # Most private servers need no key; one that does rejects the request.
         if key is None and host_of(self.url) == host_of(VENDOR):
-            raise self.error(
-                f"{key_variable(self.url)} is not set, and {self.url} requires a key; "
-                f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
-            )
+            way_out = f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
+            raise self.error(f"{key_variable(self.url)} is not set, and {self.url} requires a key; {way_out}")
 
     def _ask_in_threads(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
         _ = self._client  # one for all threads, and nothing that a turn would wait for
@@ -187,7 +185,7 @@ class Chat(Service):
             if not self._gate.enter(stopped):
                 return []
             try:
-                return [answer(text, *self._completion(self._sent(line)))]
+                return [answer(text, *self._completion(self._response_body(line)))]
             except TransientError as error:
                 if attempt == attempts:
                     times = f"{attempts} attempt{'s' * (attempts != 1)}"
@@ -220,7 +218,7 @@ class Chat(Service):
             trust_env=not is_local(self.url),  # no proxy for a server on this machine
         )
 
-    def _sent(self, line: str) -> bytes:
+    def _response_body(self, line: str) -> bytes:
         """The body of the server's answer to one text. Raises `TransientError` if another attempt may succeed."""
         import httpx
 
@@ -242,7 +240,7 @@ class Chat(Service):
         except httpx.TimeoutException:
             raise late from None
         except httpx.RequestError as error:
-            raise TransientError(f"{url}: {type(error).__name__}: {self._shown(str(error))}") from None
+            raise TransientError(f"{url}: {type(error).__name__}: {self._short_message(str(error))}") from None
         if response.status_code != 200:
             raise self._error(response, body, key)
         if response.headers.get("x-ratelimit-remaining-requests") == "0":
@@ -264,15 +262,14 @@ class Chat(Service):
     def _error(self, response: httpx.Response, body: bytes, key: str | None) -> ModelError:
         """The error for a status other than 200."""
         status, (message, code) = response.status_code, _message(body)
-        shown = f"{self.url} answered {status}" + (f": {self._shown(message)}" if message else "")
+        shown = f"{self.url} answered {status}" + (f": {self._short_message(message)}" if message else "")
         if (status in _PASSING or status >= 500) and code not in _FINAL_CODES:
             wait, thousandths = (seconds(response.headers.get(name, "")) for name in ("retry-after", "retry-after-ms"))
             return TransientError(shown, wait if thousandths is None else thousandths / 1000)
         variable = key_variable(self.url)
         hint = _remedy(message)
         if status in (401, 403):
-            rejected = f"the key in {variable} was rejected" if key else f"no key was sent: {variable} is not set"
-            hint = f" ({rejected})"
+            hint = f" (the key in {variable} was rejected)" if key else f" (no key was sent: {variable} is not set)"
         elif status == 404:
             hint = f" (is '{self.model}' the server's name for the model?)"
         return self.error(shown + hint)
@@ -287,14 +284,14 @@ class Chat(Service):
                 content = "".join(part.get("text") or "" for part in content)
             content.encode()  # an unpaired surrogate is not valid text and could not be stored
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-            start = self._shown(body.decode("utf-8", "replace"))[:80]
+            start = self._short_message(body.decode("utf-8", "replace"))[:80]
             raise TransientError(f"{self.url}: no chat completion in the answer {start!r}") from None
         usage = completion.get("usage")
         counts = [usage.get(f"{side}_tokens") if isinstance(usage, dict) else None for side in ("prompt", "completion")]
         prompt, completed = (n if isinstance(n, int) and n >= 0 else None for n in counts)
         return content, str(choice.get("finish_reason") or ""), (prompt, completed)
 
-    def _shown(self, message: str) -> str:
+    def _short_message(self, message: str) -> str:
         """A server's message as one short line, without the key, which some servers repeat."""
         return without_secrets(message, [key_of(self.url, self.name)])[:300]
 

@@ -149,10 +149,8 @@ class Command(Service):
     def remark(self) -> str:
         """The command, its version, and which changes are noticed."""
         files = " or ".join(f"the file {file}" for file in (self.words[0], *self.identity()["files"]))
-        return (
-            f"{self.program}; version: {self.options.version or 'not given'}; noticed is a change of the command, its "
-            f"version or {files}, but not of anything else that it uses"
-        )
+        noticed = f"a change of the command, its version or {files}, but not of anything else that it uses"
+        return f"{self.program}; version: {self.options.version or 'not given'}; noticed is {noticed}"
 
     def check(self) -> None:
         if self._file is None:
@@ -192,11 +190,9 @@ class Command(Service):
     def _compare(self, found: Mapping[str, str], texts: Sequence[str], how: str) -> None:
         for text, line in zip(texts, self.lines(texts), strict=True):
             if found[text] != line:
-                raise ModelError(
-                    f"{self._shown} translates {text!r:.80} in two ways: {found[text]!r:.80} among "
-                    f"other texts, {line!r:.80} {how}; one text influences the next: give each its own process, "
-                    "omit isolate: batch"
-                )
+                ways = f"{text!r:.80} in two ways: {found[text]!r:.80} among other texts, {line!r:.80} {how}"
+                way_out = "one text influences the next: give each its own process, omit isolate: batch"
+                raise ModelError(f"{self._shown} translates {ways}; {way_out}")
 
     def lines(self, texts: Sequence[str]) -> list[str]:
         """The line that a new process writes for each text. Raises `ModelError` unless there is one line each.

@@ -100,10 +100,8 @@ def key_of(url: str, model: str) -> str | None:
     if key is None:
         return None
     if urlsplit(url).scheme != "https" and not is_local(url):
-        raise ModelError(
-            f"model '{model}': the key in {variable} would be sent to {url} unencrypted: write https://, use a tunnel "
-            "(http://localhost:…), or unset the key if the server needs none"
-        )
+        way_out = "write https://, use a tunnel (http://localhost:…), or unset the key if the server needs none"
+        raise ModelError(f"model '{model}': the key in {variable} would be sent to {url} unencrypted: {way_out}")
     if not (key.isascii() and key.isprintable()):  # a client's message would show it
         raise ModelError(f"model '{model}': the key in {variable} contains an invalid character; set it to ASCII")
     return key

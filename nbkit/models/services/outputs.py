@@ -73,8 +73,7 @@ class Outputs(Service):
 
     def __init__(self, reference: Reference):
         super().__init__(reference)
-        what = f"model '{self.name}'"
-        self.written_place, self.options = split_options(OutputsOptions, what, self.written)
+        self.written_place, self.options = split_options(OutputsOptions, f"model '{self.name}'", self.written)
         if not self.written_place:
             raise self.error("write outputs:FILE or outputs:FOLDER")
 
@@ -145,7 +144,7 @@ class Outputs(Service):
         if not path.is_file():
             if "*" in self.written_place:
                 raise self.error("* stands for several systems in a run file alone; name one outputs:FILE per system")
-            raise self.error(f"there is no file or folder {path}; {self._writing}")
+            raise self.error(f"there is no file or folder {path}; {self._how_to_write}")
         named = self.options.source
         around = [folder / f"source.{self.src}" for folder in (path.parent, path.parent.parent)]
         wanted = around if named is None else [self._filled(named)]
@@ -156,7 +155,7 @@ class Outputs(Service):
         return [(found, path)]
 
     @property
-    def _writing(self) -> str:
+    def _how_to_write(self) -> str:
         return f"'nbkit sources RUN.yaml {shlex.quote(str(self.path))}' writes what a run needs translated"
 
     def _rounds(self) -> list[Round]:
@@ -174,8 +173,7 @@ class Outputs(Service):
             return [read_pairs(*pair, aligned=self.tgt != LABEL_FILE) for pair in files]
 
         key = (*stamps, _stamp(manifest) if has_rounds else None, self.tgt == LABEL_FILE)
-        found: list[Lines] = keep("outputs", key, read, most=32)  # systems whose translations stay in memory
-        return found
+        return keep("outputs", key, read, most=32)  # systems whose translations stay in memory
 
     def unanswered(self, inputs: Sequence[Input]) -> list[Input]:
         known = ChainMap(*(lines.translations for lines in self.lines()))
@@ -199,25 +197,21 @@ class Outputs(Service):
             "outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes the texts of this study"
         )
         if not self.is_fixed:
-            way_out = next((each.to_do for each in self._rounds() if not each.target.is_file()), self._writing)
+            way_out = next((each.to_do for each in self._rounds() if not each.target.is_file()), self._how_to_write)
         least, most = ("at least ", "up to ") if partly else ("", "")
         what = "label" if self.tgt == LABEL_FILE else f"translation {self.src}→{self.tgt}"
-        message = (
-            f"model '{self.name}' has no {what} of {least}{len(texts):,} of {most}{wanted:,} texts, such as "
-            f"{shorten(texts[0], 60, placeholder='…')!r}; {way_out}"
-        )
+        some = f"{least}{len(texts):,} of {most}{wanted:,} texts, such as {shorten(texts[0], 60, placeholder='…')!r}"
+        message = f"model '{self.name}' has no {what} of {some}; {way_out}"
         return MissingOutputsError(message, self.name, texts, self.src, self.tgt, self.is_fixed)
 
     def waiting(self, run: str) -> list[str]:
         """What to do about each file that was written for *run* and is not translated, where it is still there."""
         if self.is_fixed or not (self.path / MANIFEST).is_file():
             return []
-        ours = {name for name, of, *_ in _noted(self.path / MANIFEST) if of == run}
-        return [
-            f"model '{self.name}': {each.to_do}, or delete {each.source.name} if no longer asked for"
-            for each in self._rounds()
-            if each.source.name in ours and not each.target.is_file()
-        ]
+        ours = {name for name, of, *_ in _manifest_files(self.path / MANIFEST) if of == run}
+        left = (each for each in self._rounds() if each.source.name in ours and not each.target.is_file())
+        what = f"model '{self.name}'"
+        return [f"{what}: {each.to_do}, or delete {each.source.name} if no longer asked for" for each in left]
 
 
 def fixed_files(names: Iterable[str], src: str, tgt: str) -> list[tuple[Path, Path]]:
@@ -298,10 +292,8 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
         load_point(point)(source, translated)
     if more := len(lines) - len(texts):
         what = f"{abs(more):,} line{'s' * (abs(more) != 1)} {'too many' if more > 0 else 'missing'}"
-        raise DataError(
-            f"{len(lines):,} line{'s' * (len(lines) != 1)} for the {len(texts):,} of {source}: {what}", translated,
-            min(len(lines), len(texts)) + 1,
-        )  # fmt: skip
+        counts = f"{len(lines):,} line{'s' * (len(lines) != 1)} for the {len(texts):,} of {source}"
+        raise DataError(f"{counts}: {what}", translated, min(len(lines), len(texts)) + 1)
     found: dict[str, str] = {}
     ambiguous = empty = 0
     for key, line in zip(keys, lines, strict=True):
@@ -372,7 +364,7 @@ def check_unchanged(manifest: Path) -> None:
 
     A file that was deleted before it was translated has been given up.
     """
-    for name, _, translation, digests in _noted(manifest):
+    for name, _, translation, digests in _manifest_files(manifest):
         path = manifest.with_name(name)
         if not path.is_file():
             if manifest.with_name(translation).exists():
@@ -386,7 +378,7 @@ def check_unchanged(manifest: Path) -> None:
                 raise DataError(f"{what}: changed since 'nbkit sources' wrote it; {way_out}", path, number)
 
 
-def _noted(manifest: Path) -> list[tuple[str, str, str, str]]:
+def _manifest_files(manifest: Path) -> list[tuple[str, str, str, str]]:
     """Of each file of a manifest its name, the run that it is for, its translation's name, and the texts' digests."""
     try:
         rounds = json.loads(manifest.read_text(encoding="utf-8"))["rounds"]

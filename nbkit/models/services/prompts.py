@@ -72,13 +72,9 @@ def load_prompt(name: str) -> Prompt:
         for text in (*(content for _, content in prompt._pairs), *prompt.labels):
             text.format(**empty)
     except ValidationError as error:
-        found = (
-            f"{'.'.join(map(str, at))}: {text}"
-            for at, text in schema_problems(error.errors(), lambda place: Prompt.model_fields, "field")
-        )
-        raise DataError(
-            f"a prompt has messages (user: Translate {{text}}) and labels; {'; '.join(found)}", path
-        ) from None
+        problems = schema_problems(error.errors(), lambda place: Prompt.model_fields, "field")
+        found = "; ".join(f"{'.'.join(map(str, place))}: {problem}" for place, problem in problems)
+        raise DataError(f"a prompt has messages (user: Translate {{text}}) and labels; {found}", path) from None
     except (LookupError, AttributeError, ValueError) as error:
         places = ", ".join(f"{{{place}}}" for place in _PLACES)
         raise DataError(f"placeholder {error}; there are: {places} (double a literal brace)", path) from None

@@ -126,8 +126,7 @@ class Service(Model):
                     yield from (((each["text"],), each) for each in future.result())
                 except ModelError as error:
                     first, *others = waiting[future]
-                    place = "" if others else f" (text: {first[:60]!r})"
-                    problem = problem or ModelError(f"{error}{place}")
+                    problem = problem or ModelError(str(error) if others else f"{error} (text: {first[:60]!r})")
             if problem is not None:
                 raise problem
         finally:
@@ -182,8 +181,7 @@ def costs(
     found: dict[str, dict[str, int]] = {}
     for name in dict.fromkeys(name.removeprefix(BY_RULE) for name in names):
         for pair in pairs:
-            usage = load(name, "translate", *pair, decoding=decoding or Decoding()).usage(store)
-            if usage is not None:
+            if (usage := load(name, "translate", *pair, decoding=decoding or Decoding()).usage(store)) is not None:
                 total = found.setdefault(name, {})
                 total.update({fact: total.get(fact, 0) + n for fact, n in usage.items()})
     return found

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 import psutil
 import pytest
 
-from nbkit.batch.workers import ForeignExecutor, LocalProcesses, Task
+from nbkit.batch.workers import LocalProcesses, Task, run_on_executor
 
 
 class AtOnce(Executor):
@@ -28,7 +28,8 @@ class AtOnce(Executor):
 @pytest.mark.parametrize("make", [AtOnce, lambda: ThreadPoolExecutor(3)], ids=["own", "threads"])
 def test_any_executor_will_do(make):
     with make() as executor:
-        done = list(ForeignExecutor(executor)([Task("2", pow, (2, 3)), Task("x", int, ("x",)), Task("3", pow, (3, 2))]))
+        tasks = [Task("2", pow, (2, 3)), Task("x", int, ("x",)), Task("3", pow, (3, 2))]
+        done = list(run_on_executor(executor, tasks))
     assert sorted((d.task.label, d.value) for d in done if d.error is None) == [("2", 8), ("3", 9)]
     (failed,) = (d.error for d in done if d.error is not None)
     assert failed.name == "ValueError" and "int(" in failed.details and str(failed).startswith("ValueError: invalid")
