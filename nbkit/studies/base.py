@@ -685,8 +685,8 @@ class Notebook:
 def described(module: str) -> dict[str, Any]:
     """What the folder of a study's *module* (``__file__``) says of it, as arguments of `nbkit.studies.study.Study`.
 
-    ``study.yaml`` has title, paper and what verdicts mean; ``notebooks.yaml`` lists its pages; ``behaviour.yaml`` is
-    read where it is needed.
+    ``study.yaml`` has title, paper, what verdicts mean and the columns of tables; ``notebooks.yaml`` lists its pages;
+    ``behaviour.yaml`` is read where it is needed.
     """
     folder = Path(module).parent
     about: dict[str, Any] = read_own(folder / "study.yaml")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -59,8 +59,9 @@ class Table:
     most, None where only reading shows. unit: units of a part. corpora: the names of the corpora that the table is made
     of; *inputs* and *size* get the name, too. asks: whether the model that the function names is asked, by the
     parameters; where it is not, all models share the table. counts: for a dry run, how many questions a table that asks
-    in another way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no
-    rows. most: how many texts its rows hold at most, where a dry run must not compute them.
+    in another way asks of a part's rows, and how many of them are not answered. columns: those that it has even without
+    rows; those in the study's `study.yaml` come before. most: how many texts its rows hold at most, where a dry run must
+    not compute them.
     after: tables that workers make before it, though it is not made of them: they parse or ask the same texts.
     """
 
@@ -109,7 +110,7 @@ class Study:
     hold, exported: the cells of which. texts: their rows with the columns that browsers show
     (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
     the file that declares what the study says of a system. bounds: by parameter, the table whose "units" or "rows" it
-    bounds.
+    bounds. columns: by table, the names of its columns, separated by blanks.
     """
 
     name: str
@@ -138,9 +139,13 @@ class Study:
     verdict: str = ""
     behaviour: Path | None = None
     bounds: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.params.study = self
+        listed = {name: tuple(names.split()) for name, names in self.columns.items()}
+        tables = (replace(each, columns=listed.get(each.name, each.columns)) for each in self.tables)
+        object.__setattr__(self, "tables", tuple(tables))
 
     # What notebooks ask --------------------------------------------------------------------------
 

@@ -38,11 +38,6 @@ UNEXPECTED, BIASED, NOT_DRAWN, SEED = "another sense expected", "most biased", "
 SUCCESS, KEPT, OTHER, SEED_WRONG = "success", "kept", "another sense", "seed not right"
 GROUPS = ["item", "unit", "sample", "key", "corpus", "pair", "homograph", "sense", "kind", "attractor", "adversarial",
           "freq_right", "freq_wrong", "ppmi_right", "ppmi_wrong"]  # fmt: skip
-ATTACKS = [*GROUPS, "bias", "words", "found", "reason", "outcome", "withstood", "seed_words"]
-#: What a sample holds: noun is the word that the attractor modifies, replaced the adjective that was there ("" if it is
-#: inserted), token the place of the homograph, start and end the characters of the attractor.
-SAMPLES = [*GROUPS, "noun", "replaced", "source", "reference", "text", "tokens", "token", "start", "end",
-           "perplexity", "fluent"]  # fmt: skip
 
 
 def language_model_inputs(params: DisambiguationParams, name: str | None, lang: str) -> Mapping[str, Any] | None:
@@ -83,7 +78,11 @@ def samples(
     params: DisambiguationParams, cell: Cell, start: int, n: int, seeds: pd.DataFrame, all_items: pd.DataFrame,
     all_senses: pd.DataFrame,
 ) -> Iterator[list[dict[str, Any]]]:  # fmt: skip
-    """Every edit of every seed that keeps the constraints, or as many as are drawn; a unit is a seed."""
+    """Every edit of every seed that keeps the constraints, or as many as are drawn; a unit is a seed.
+
+    noun is the word that the attractor modifies, replaced the adjective that was there ("" if it is inserted), token the
+    place of the homograph; start and end are the characters of the attractor.
+    """
     chosen = all_items[(seeds["fate"] == SEED).to_numpy()].iloc[start : start + n].to_dict("records")
     known = fold_counts(all_senses)
     made = [list(_of_seed(params, pair, known(pair["fold"]))) for pair in chosen]

@@ -36,7 +36,6 @@ RIGHT, WRONG, UNDECIDED = "right", "wrong", "undecided"
 PUBLISHED_CODE = "published code"
 #: What `senses_of` finds.
 FOUND = ["words", "found", "reason", "reached", "word", "start", "end"]
-VOTES = ("unit", "corpus", "key", "homograph", "token", "left_out", "voter", *FOUND)
 
 
 def senses_of(

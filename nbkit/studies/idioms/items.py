@@ -36,7 +36,6 @@ from nbkit.text.sentences import Pair, Sentence, Text
 _TOKEN = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")
 #: Columns of a pair with an idiom; spans are flat: start, end, start, end …
 PAIR = ("id", "idiom", "source", "reference", "spans")
-MINED = ("corpus", "pairs", "fitting", "regular", *PAIR)
 
 
 def phrases(params: IdiomsParams) -> tuple[str, ...]:
@@ -86,7 +85,7 @@ def mined(params: IdiomsParams, cell: Cell, corpus: str, start: int, n: int) -> 
         rows += [row_of(each) for each in idioms]
         regular += not idioms
     counts = {"pairs": len(pairs), "fitting": len(fitting), "regular": regular}
-    return pd.DataFrame([counts, *rows], columns=list(MINED)).assign(corpus=corpus), len(pairs)
+    return pd.DataFrame([counts, *rows], columns=params.study.table("mined").columns).assign(corpus=corpus), len(pairs)
 
 
 def row_of(pair: IdiomPair) -> dict[str, Any]:

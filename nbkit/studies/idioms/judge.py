@@ -58,18 +58,6 @@ NO_WORD = "the dictionary has none of the idiom's words"
 EVERY_WORD = "the reference has a translation of each of the idiom's words"
 NO_CONTENT = "the dictionary has no noun or adjective of the idiom"
 _CONTENT = frozenset({"NOUN", "PROPN", "ADJ"})
-#: Columns that every row about an idiom has: what was tested, and whose translation it is.
-OF = ("item", "unit", "idiom", "name", "condition")
-JUDGED = (
-    *(*OF, "aligner", "main", "verdict", "reason", "covered", "open", "published_covered", "published_open"),
-    *("triggers", "trigger_tokens", "paper", "published", "reference_words", "hypothesis_words"),
-    *("unigram_precision", "unigram_precision_published", "aligned_chrf", "content", "content_reason"),
-)
-PROBED = (
-    *(*OF, "context", "hypothesis", "context_chrf", "log_probability", "subwords", "perplexity"),
-    *("entropy_idiom", "entropy_other"),
-)
-SIMILAR = ("item", "unit", "name", "condition", "of", "bleu", "bleu_sums", "chrf", "chrf_sums")
 
 
 def content_words(pair: IdiomPair, text: Text) -> list[str]:
@@ -251,7 +239,7 @@ def probes(params: IdiomsParams, cell: Cell, model: str, items: pd.DataFrame, li
             likely = sum(each.log_probabilities), len(each.log_probabilities), each.perplexity
             given = [row["item"], row["unit"], row["idiom"], *whose(params, cell).values()]
             rows.append((*given, context, hypothesis, score, *likely, *split))
-    return pd.DataFrame(rows, columns=list(PROBED))
+    return pd.DataFrame(rows, columns=params.study.table("probes").columns)
 
 
 def _probed(params: IdiomsParams, items: pd.DataFrame) -> pd.DataFrame:

@@ -22,9 +22,6 @@ from nbkit.studies.idioms.judge import whose
 from nbkit.studies.idioms.params import IdiomsParams
 from nbkit.text.phrases import PhraseMatcher
 
-LEAKS = ("name", "condition", "pairs", "regular")
-RECALL = ("found", "exact", "pairs", "extra")
-
 
 def leaks(params: IdiomsParams, cell: Cell, model: str, splits: pd.DataFrame) -> pd.DataFrame:
     """How many training pairs of a system were searched for sentences of idiom-test; none is among them.
@@ -74,7 +71,7 @@ def recall(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.DataFra
     in every row pairs (of all splits) and extra (matches of an idiom of the list at no place that the data gives).
     """
     if splits.empty:
-        return pd.DataFrame(columns=list(RECALL))
+        return pd.DataFrame()
     pairs = [pair_of(row) for row in splits.to_dict("records")]
     matcher = PhraseMatcher(sorted({pair.idiom for pair in pairs}))
     sources = list(dict.fromkeys(pair.source for pair in pairs))
@@ -90,7 +87,7 @@ def recall(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.DataFra
             rows.append((shared, words in own))
     known = {(pair.source, pair.idiom) for pair in pairs}
     extra = sum((source, name) not in known for source, own in matches.items() for name, _ in own)
-    return pd.DataFrame(rows, columns=list(RECALL[:2])).assign(pairs=len(pairs), extra=extra)
+    return pd.DataFrame(rows, columns=["found", "exact"]).assign(pairs=len(pairs), extra=extra)
 
 
 def write_training_data(params: IdiomsParams, language: str, folder: Path) -> dict[str, int]:

@@ -22,8 +22,6 @@ from nbkit.studies.numbers.harvest import harvest
 from nbkit.studies.numbers.params import NumbersParams
 from nbkit.studies.numbers.running import has_quantities
 
-#: The columns of a case.
-CASE = ("capability", "format", "digits", "fraction_digits", "template", "value", "written", "source")
 _draw = cache(draw_numbers)
 
 

@@ -21,12 +21,6 @@ from nbkit.text.sentences import Pair, Text
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The columns of items, beside those that the engine adds.
-COLUMNS = (
-    *("perturbation", "category", "spacing", "length", "source", "reference", "changed", "changed_reference"),
-    *("second", "moved", "moved_reference"),
-)
-
 
 def inputs(params: WordOrderParams, cell: Cell) -> dict[str, Any]:
     """The identities of corpus and parsers, and of a user's own perturbations."""
