@@ -59,8 +59,8 @@ class Table:
     most, None where only reading shows. unit: units of a part. corpora: the names of the corpora that the table is made
     of; *inputs* and *size* get the name, too. asks: whether the model that the function names is asked, by the
     parameters; where it is not, all models share the table. counts: for a dry run, how many questions a table that asks
-    in another way asks of a part's rows, and how many of them are not answered. columns: those that it has even without
-    rows; those in the study's `study.yaml` come before. most: how many texts its rows hold at most, where a dry run must
+    in another way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no
+    rows; the study's own `Study.columns` come before. most: how many texts its rows hold at most, where a dry run must
     not compute them.
     after: tables that workers make before it, though it is not made of them: they parse or ask the same texts.
     """

@@ -107,8 +107,7 @@ STUDY = Study(
         Table(mining.folds,
               inputs=lambda params, cell: _trained_on(params, cell) if params.folds else None),
         Table(mining.senses, inputs=lambda params, cell: [_trained_on(params, cell)[0], params.homographs.digest],
-              size=lambda params, cell: params.training_pairs, unit=10_000,
-              columns=("fold", "kind", "of", "sense", "word", "n")),
+              size=lambda params, cell: params.training_pairs, unit=10_000),
         Table(mining.sizes, inputs=lambda params, cell: [
             [mining.corpus_identity(params, cell, corpus), n] for corpus, _, n in params.read]),
         # of the test corpora

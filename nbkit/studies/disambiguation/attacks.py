@@ -80,8 +80,8 @@ def samples(
 ) -> Iterator[list[dict[str, Any]]]:  # fmt: skip
     """Every edit of every seed that keeps the constraints, or as many as are drawn; a unit is a seed.
 
-    noun is the word that the attractor modifies, replaced the adjective that was there ("" if it is inserted), token the
-    place of the homograph; start and end are the characters of the attractor.
+    noun is the word that the attractor modifies, replaced the adjective that was there ("" if it is inserted), token
+    the place of the homograph; start and end are the characters of the attractor.
     """
     chosen = all_items[(seeds["fate"] == SEED).to_numpy()].iloc[start : start + n].to_dict("records")
     known = fold_counts(all_senses)

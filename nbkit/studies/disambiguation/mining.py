@@ -126,10 +126,9 @@ def _links_of_file(path: Path, start: int, n: int) -> Iterator[Alignment]:
 def links_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
     """What the alignment of sources with translations depends on."""
     name = params.hypothesis_aligner
-    if name not in ("lexicon", OF_A_CORPUS):
-        return [load_aligner(name, *cell[:2]).identity]
     identity = name if name == "lexicon" else load_aligner(name, *cell[:2]).identity
-    return [identity, corpus_identity(params, cell, params.training_corpus), _learned_from(params)]
+    corpus = [corpus_identity(params, cell, params.training_corpus), _learned_from(params)]
+    return [identity, *(corpus if name in ("lexicon", OF_A_CORPUS) else [])]
 
 
 def links(params: DisambiguationParams, cell: Cell) -> pd.DataFrame:

@@ -42,7 +42,7 @@ from nbkit.studies.summarise import strengths, summarise
 from nbkit.yaml_text import read_own
 
 #: What biases, sets of pairs, fates of test pairs, training settings and reaches are called, and columns with PPMI.
-MEASURES, SETS, FATES, SETTINGS, REACH, PPMI, _EMPTY, _TABLES = read_own(
+MEASURES, SETS, FATES, SETTINGS, REACH, PPMI, _EMPTY, _SUCCESSES, _TABLES = read_own(
     Path(__file__).with_name("looks.yaml")
 ).values()
 #: What stands in place of a table or figure without rows.
@@ -67,29 +67,31 @@ def bleu_signature(params: DisambiguationParams) -> str:
 
 def footer(params: DisambiguationParams) -> Footer:
     """Where a page's results come from."""
-    langs = {
-        name: lang for name, lang in ((params.masked_lm, params.target), (params.causal_lm, params.source)) if name
-    }
-    return notebook.footer(params, facts(params, langs), licensed=list(langs))
+    return notebook.footer(params, facts(params), licensed=list(_filters(params)))
 
 
-def facts(params: DisambiguationParams, langs: Mapping[str, str]) -> dict[str, str]:
-    """What the results of a page depend on besides corpora and translators. langs: of the language models."""
+def _filters(params: DisambiguationParams) -> dict[str, str]:
+    """The language models that filter seeds and samples, each with its language."""
+    both = (params.masked_lm, params.target), (params.causal_lm, params.source)
+    return {name: lang for name, lang in both if name}
+
+
+def facts(params: DisambiguationParams) -> dict[str, str]:
+    """What the results of a page depend on besides corpora and translators."""
+    langs, called = _filters(params), {name: label(name) for name in params.translated_by}
     filters = mark_unstored(langs, lambda name: load(name, "likelihood", langs[name], **params.running).identity())
+    fixed = ", ".join(called[name] for name in called if name not in params.attackable)
+    voters = f"of two thirds of the other systems (voters: {len(params.voters)}); no references"
     found = {
         "sense clusters": f"{params.lexicon} ({params.homographs.digest[:12]})",
         "aligners of training pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",
         "language models": ", ".join(filters) or "none",
         "BLEU": bleu_signature(params),
+        "right senses": voters if params.voters else "",
+        "names in tables": ", ".join(f"{short} is {name}" for name, short in called.items() if short != name),
+        "attacks": f"not measurable with outputs alone: {fixed}" if fixed else "",
     }
-    if params.voters:
-        found["right senses"] = f"of two thirds of the other systems (voters: {len(params.voters)}); no references"
-    called = {name: label(name) for name in params.translated_by}
-    if shown := [f"{short} is {name}" for name, short in called.items() if short != name]:
-        found["names in tables"] = ", ".join(shown)
-    if fixed := [called[name] for name in params.translated_by if name not in params.attackable]:
-        found["attacks"] = f"not measurable with outputs alone: {', '.join(fixed)}"
-    return found
+    return {name: fact for name, fact in found.items() if fact}
 
 
 # ----------------------------------------------------------------------------
@@ -101,9 +103,9 @@ def error_rates(outcomes: pd.DataFrame, by: Sequence[str] = ("model",)) -> pd.Da
 
     Columns: *by*, value, low, high, n (decided), errors, undecided.
     """
-    is_wrong, is_undecided = outcomes["outcome"] == WRONG, outcomes["outcome"] == UNDECIDED
-    each = outcomes.assign(errors=is_wrong, undecided=is_undecided, wrong=1 - outcomes["right"].astype(float))
-    counts = each.groupby(list(by), sort=False)[["errors", "undecided"]].sum().reset_index()
+    counted = {"errors": outcomes["outcome"] == WRONG, "undecided": outcomes["outcome"] == UNDECIDED}
+    each = outcomes.assign(**counted, wrong=1 - outcomes["right"].astype(float))
+    counts = each.groupby(list(by), sort=False)[list(counted)].sum().reset_index()
     rates = summarise(each, "wrong", list(by), interval="share").drop(columns="units")
     return counts.merge(rates, on=list(by), how="left").fillna({"n": 0}).astype({"n": int})
 
@@ -208,16 +210,17 @@ def bias_strengths(params: DisambiguationParams, outcomes: pd.DataFrame) -> pd.D
     (whether both are the run's choice) and coded (whether both are the research code's).
     """
     decided = outcomes[outcomes["outcome"] != UNDECIDED]
-    tables = []
-    for side in _SIDES:
-        for name in ("freq", "ppmi"):
-            for how in ("mean", "sum"):
-                for space in PPMI if name == "ppmi" else [params.ppmi]:
-                    score = _SIDES[side].format(PPMI[space] if name == "ppmi" else name, how)
-                    found = strengths(decided, score, "right == 0", "model")
-                    tables.append(found.assign(measure=f"{name}_{side}", aggregate=how, space=space))
-    length = strengths(decided, "length", "right == 0", "model")
-    tables.append(length.assign(measure="length", aggregate=params.bias, space=params.ppmi))
+    scores = [
+        (f"{name}_{side}", form.format(PPMI[space] if name == "ppmi" else name, how), how, space)
+        for side, form in _SIDES.items()
+        for name, spaces in (("freq", [params.ppmi]), ("ppmi", PPMI))
+        for how in ("mean", "sum")
+        for space in spaces
+    ]
+    tables = [
+        strengths(decided, score, "right == 0", "model").assign(measure=measure, aggregate=how, space=space)
+        for measure, score, how, space in [*scores, ("length", "length", params.bias, params.ppmi)]
+    ]
     found = pd.concat(tables, ignore_index=True)
     has_code = ~found["measure"].str.startswith("ppmi") | (found["space"] == "published")
     return found.assign(
@@ -239,12 +242,8 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     printed = STUDY.printed.load(artefact)
     parts = printed["model"].str.split(n=1, expand=True)
     printed = printed.assign(domain=parts[0], model=parts[1])
-    printed = printed if domain not in set(printed["domain"]) else printed[printed["domain"] == domain]
-    of = {
-        name: Look(f"{name}, the paper", colour, marker)
-        for name, colour, marker in _DOMAINS
-        if name in set(printed["domain"])
-    }
+    domains = [domain] if domain in set(printed["domain"]) else list(dict.fromkeys(printed["domain"]))
+    of = {name: Look(f"{name}, the paper", "#111111", _DOMAINS[name]) for name in domains}
     figure = forest(
         known.assign(n=known[["n_yes", "n_no"]].min(axis=1)), "measure", hue="model", names=lambda name: name,
         label="rank-biserial correlation", zero=0, limits=(-1.03, 1.03),
@@ -254,6 +253,7 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     axis.axvspan(-limit, limit, color="#8A8A8A", alpha=0.12, linewidth=0, zorder=0)
     models, places = list(dict.fromkeys(known["model"])), list(dict.fromkeys(known["measure"]))
     beside = dict(zip(models, dodge(len(models)), strict=True))
+    printed = printed[printed["domain"].isin(domains)]
     last = known[known["compared"]].drop_duplicates("name").set_index("name")["measure"].map(places.index)
     for name, look in of.items():
         own = printed[(printed["domain"] == name) & printed["measure"].isin(last.index)]
@@ -263,8 +263,8 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     return figure
 
 
-#: How what the paper prints of each of its domains is drawn.
-_DOMAINS = (("OS18", "#111111", "x"), ("WMT19", "#111111", "+"))
+#: The markers of what the paper prints of each of its domains.
+_DOMAINS = {"OS18": "x", "WMT19": "+"}
 
 
 def both_ways(found: pd.DataFrame, coded: pd.DataFrame) -> pd.DataFrame:
@@ -310,10 +310,8 @@ def show_strengths_beside(
     ours = found[["model", "measure", "value"]].join(theirs, on=["model", "measure"])
     named = ours.rename(columns={"value": "rbc"}).assign(model=f"{params.domain} " + ours["model"])
     both = STUDY.printed.beside(named, artefact, ["model", "measure"])
-    both = both[both["published"].notna()].assign(
-        measure=lambda rows: rows["measure"].map(MEASURES),
-        from_code=lambda rows: rows["as_computed"] - rows["published"],
-    )
+    both = both[both["published"].notna()]
+    both = both.assign(measure=both["measure"].map(MEASURES), from_code=both["as_computed"] - both["published"])
     caption = f"{STUDY.printed.title(artefact)}: ours and the paper's"
     if len(both):
         show(both, f"{artefact}_published", caption=caption, **_TABLES["beside"])
@@ -335,18 +333,20 @@ def whole_sentences(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.D
         counts = known(items.at[key, "fold"])
         return sum(measures[measure](counts, word, homograph, sense) for word in lemmas(texts[key]))
 
-    found: dict[str, list[float]] = {f"{measure}_{side}": [] for measure in measures for side in ("right", "wrong")}
+    rows = []
     each: Any = attacks.itertuples()
     for row in each:
         *_, replaced, number = json.loads(row.sample)
         text, counts = texts[row.key], known(items.at[row.key, "fold"])
         gone = [] if replaced is None else [(text.sentences[number].lemmas or ())[replaced].lower()]
         for measure, of_word in measures.items():
-            for side, sense in (("right", row.sense), ("wrong", row.adversarial)):
+            for sense in (row.sense, row.adversarial):
                 whole = of_seed(row.key, row.homograph, sense, measure)
                 whole += of_word(counts, row.attractor, row.homograph, sense)
                 whole -= sum(of_word(counts, word, row.homograph, sense) for word in gone)
-                found[f"{measure}_{side}"].append(whole / (len(text) + (replaced is None)))
+                rows.append(whole / (len(text) + (replaced is None)))
+    columns = [f"{measure}_{side}" for measure in measures for side in ("right", "wrong")]
+    found = pd.DataFrame(np.reshape(rows, (len(attacks), len(columns))), attacks.index, columns)
     return attacks.assign(**found)
 
 
@@ -381,31 +381,27 @@ def successes(params: DisambiguationParams, attacks: pd.DataFrame, n: int = 5) -
     won = won.sort_values(["late", "order"])
     won["turn"] = won.groupby(["model", "late", "homograph"]).cumcount()
     chosen = won.sort_values(["late", "turn"], kind="stable").groupby("model").head(n)
-    chosen = chosen.sort_values("model", kind="stable", key=_as_named(attacks))
+    chosen = _as_named(chosen, attacks)
     shown = with_homographs(STUDY.with_texts(params, chosen, "samples"))
     names = {"answer_source": "seed_hypothesis", "answer_text": "hypothesis", "bias": "freq_diff"}
     shown = labelled(params, shown.rename(columns=names), "sense", "adversarial")
     shown = shown.rename(columns={"sense": "seed_sense", "adversarial": "adversarial_sense"})
-    columns = [
-        "model", "kind", "homograph", "seed_sense", "adversarial_sense", "text", "start", "end", "replaced",
-        "homograph_start", "homograph_end", "seed_hypothesis", "seed_words", "hypothesis", "words", "freq_diff",
-    ]  # fmt: skip
-    return shown.reindex(columns=columns)
+    return shown.reindex(columns=_SUCCESSES.split())
 
 
-def _as_named(table: pd.DataFrame) -> Any:
-    places = {model: place for place, model in enumerate(dict.fromkeys(table["model"]))}
-    return lambda column: column.map(places)
+def _as_named(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """*rows* with their models in the order of *table*."""
+    models = list(dict.fromkeys(table["model"]))
+    return rows.sort_values("model", kind="stable", key=lambda column: column.map(models.index))
 
 
 def labelled(params: DisambiguationParams, rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """*rows* with the senses in some columns as tables call them."""
     known = params.homographs.homographs
-    labels = {
-        name: [known[word].cluster(sense).label for word, sense in zip(rows["homograph"], rows[name], strict=True)]
-        for name in columns
-    }
-    return rows.assign(**labels)
+    for name in columns:
+        senses = zip(rows["homograph"], rows[name], strict=True)
+        rows = rows.assign(**{name: [known[word].cluster(sense).label for word, sense in senses]})
+    return rows
 
 
 def with_homographs(samples: pd.DataFrame) -> pd.DataFrame:
@@ -422,11 +418,8 @@ def marked_word(text: str, word: str, element: str = BLUE) -> str:
     >>> marked_word("two springs", "spring", 'span style="color: blue"')
     'two <span style="color: blue">springs</span>'
     """
-    at = text.lower().find(word.lower()) if word else -1
-    end = at + len(word)
-    while end < len(text) and text[end].isalpha():
-        end += 1
-    return styles.marked(text, [(at, end)] if at >= 0 else [], element)
+    found = re.search(rf"{re.escape(word)}[^\W\d_]*", text, re.IGNORECASE) if word else None
+    return styles.marked(text, [found.span()] if found else [], element)
 
 
 def marked_words(rows: pd.DataFrame, text: str, word: str, element: str = BLUE) -> list[str]:
@@ -462,7 +455,7 @@ def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n:
     wrong = outcomes[outcomes["outcome"] == WRONG]
     wrong = wrong.assign(tie=drawn(wrong["key"], "tie", params.seed))
     chosen = wrong.sort_values(["bias", "tie"], ascending=[False, True]).groupby("model").head(n)
-    chosen = chosen.sort_values("model", kind="stable", key=_as_named(outcomes))
+    chosen = _as_named(chosen, outcomes)
     found = STUDY.with_texts(params, chosen).rename(columns={"answer_source": "hypothesis", "bias": "freq_diff"})
     columns = ["model", "homograph", "sense", "found", "source", "reference", "word", "hypothesis", "words"]
     found = labelled(params, found, "sense", "found").reindex(columns=[*columns, "freq_diff"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -89,29 +88,22 @@ def judgement_sample(params: DisambiguationParams, n: int = 100) -> pd.DataFrame
     Columns: sentence, homograph, correct and other (the first terms of the two senses), set ("adversarial", "regular"),
     sense, other_sense (names), key.
     """
-    samples, pool, senses = (params.study.read(params, name) for name in ("samples", "items", "senses"))
+    samples, pool, counts = (params.study.read(params, name) for name in ("samples", "items", "senses"))
     attacks = attack_sets(params, samples[samples["fluent"].astype(bool)])[CHALLENGE]
-    pairs = pair_sets(params, pool, senses)[CHALLENGE]
+    pairs = pair_sets(params, pool, counts)[CHALLENGE]
     rows = []
     for name, table, text, key, size in (
         (ADVERSARIAL, attacks, "text", "sample", n - n // 2),
         (REGULAR, pairs, "source", "key", n // 2),
     ):
         chance = drawn(table[key], "random", params.seed, "judgement")
-        for row in (
-            table.assign(chance=chance).sort_values("chance").drop_duplicates(text).head(size).to_dict("records")
-        ):
-            rows.append((row[text], row["homograph"], *_terms(params, row), name, *_senses(params, row), row["key"]))
+        chosen = table.assign(chance=chance).sort_values("chance").drop_duplicates(text).head(size)
+        for row in chosen.to_dict("records"):
+            clusters = {each.name: each for each in params.homographs.homographs[row["homograph"]].clusters}
+            others = sorted(clusters.keys() - {row["sense"]})
+            by_chance = others[address(params.seed, "other sense", row["key"]) % len(others)]
+            senses = row["sense"], row.get("adversarial") or by_chance
+            terms = [", ".join(sorted(clusters[each].translations)[:_TERMS]) for each in senses]
+            rows.append((row[text], row["homograph"], *terms, name, *senses, row["key"]))
     columns = ["sentence", "homograph", "correct", "other", "set", "sense", "other_sense", "key"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _senses(params: DisambiguationParams, row: dict[Any, Any]) -> tuple[str, str]:
-    others = sorted({each.name for each in params.homographs.homographs[row["homograph"]].clusters} - {row["sense"]})
-    by_chance = others[address(params.seed, "other sense", row["key"]) % len(others)]
-    return row["sense"], row.get("adversarial") or by_chance
-
-
-def _terms(params: DisambiguationParams, row: dict[Any, Any]) -> list[str]:
-    clusters = {each.name: each for each in params.homographs.homographs[row["homograph"]].clusters}
-    return [", ".join(sorted(clusters[sense].translations)[:_TERMS]) for sense in _senses(params, row)]
