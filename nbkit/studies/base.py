@@ -130,33 +130,20 @@ def with_distinct_labels(names: list[str], label: Callable[[str], str], way_out:
     return names
 
 
-_language = partial(or_value_error, check_language)
-
-
-def _languages(codes: list[str]) -> list[str]:
-    return in_order(map(_language, codes))
-
-
-def _parsers(parsers: dict[str, str]) -> dict[str, str]:
-    for code in parsers:
-        _language(code)
-    return parsers
-
-
 def _distinct(names: list[str], task: str, registry: str) -> list[str]:
     called = partial(or_value_error, partial(label, task=task))
     return with_distinct_labels(without_repeats(names), called, _RENAME.format(registry))
 
 
 #: A language that nbkit knows, and several of them in the order of the paper's tables.
-Language: TypeAlias = Annotated[str, AfterValidator(_language)]
+Language: TypeAlias = Annotated[str, AfterValidator(partial(or_value_error, check_language))]
 
 
-Languages: TypeAlias = Annotated[list[str], AfterValidator(_languages)]
+Languages: TypeAlias = Annotated[list[Language], AfterValidator(in_order)]
 
 
 #: Language to what cuts or parses its texts.
-Parsers: TypeAlias = Annotated[dict[str, str], AfterValidator(_parsers)]
+Parsers: TypeAlias = dict[Language, str]
 
 
 def system_name(system: Any) -> Any:
@@ -206,11 +193,9 @@ def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
 def _filled_stars(name: str, src: str, tgt: str) -> set[str]:
     """What * stands for in the files that there are for a pair."""
     path = Path(or_value_error(lambda each: str(models.load(each, "translate", src, tgt).path), name))
-    before, _, after = path.name.partition("*")
-    there = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-    fitting = (each for each in there if each.startswith(before) and each.endswith(after))
-    found = {each: each[len(before) : len(each) - len(after)] for each in fitting}
-    return {star for each, star in found.items() if star and not each.startswith((".", "source."))}
+    pattern = re.compile(rf"(?!\.|source\.){'(.+)'.join(map(re.escape, path.name.split('*')))}", re.DOTALL)
+    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    return {found[1] for found in map(pattern.fullmatch, names) if found}
 
 
 def _run_pairs(known: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -676,11 +661,6 @@ class Notebook:
     scope: Literal["cell", "grid"]
     needs: str = ""
 
-    @classmethod
-    def listed(cls, file: Path) -> tuple[Notebook, ...]:
-        """The notebooks in a YAML file: of each path the title, scope and what it needs."""
-        return tuple(cls(path, **about) for path, about in read_own(file).items())
-
 
 def described(module: str) -> dict[str, Any]:
     """What the folder of a study's *module* (``__file__``) says of it, as arguments of `nbkit.studies.study.Study`.
@@ -690,5 +670,5 @@ def described(module: str) -> dict[str, Any]:
     """
     folder = Path(module).parent
     about: dict[str, Any] = read_own(folder / "study.yaml")
-    notebooks = Notebook.listed(folder / "notebooks.yaml")
+    notebooks = tuple(Notebook(path, **page) for path, page in read_own(folder / "notebooks.yaml").items())
     return {**about, "behaviour": folder / "behaviour.yaml", "notebooks": notebooks}

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nbkit.errors import NbkitError
 from nbkit.models.services.outputs import MissingOutputsError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from nbkit.studies.study import Study, Table
 
+T = TypeVar("T")
 #: The tables of models' answers that judge them; cards, comparisons and exports read this one.
 OUTCOMES = "outcomes"
 #: Arguments of a table's function that need the cell's model.
@@ -372,11 +373,7 @@ class Part:
                 part.compute(follow=False)
                 parts.append(part)
         key = (self.run.store.url, *(_short(part.config) for part in parts))
-        if key not in _WHOLE:
-            _WHOLE[key] = stacked((part.rows for part in parts), table.columns)
-            for old in list(_WHOLE)[:-_MOST_WHOLE]:
-                del _WHOLE[old]
-        return _WHOLE[key]
+        return latest(_WHOLE, key, 4, lambda: stacked((part.rows for part in parts), table.columns))
 
     def _checked(self, made: Any) -> pd.DataFrame:
         if not hasattr(made, "columns"):
@@ -388,7 +385,20 @@ class Part:
 
 #: Whole tables, of which several parts are made one after the other, by where they are stored; the last few.
 _WHOLE: dict[tuple[str, ...], pd.DataFrame] = {}
-_MOST_WHOLE = 4
+
+
+def latest(cache: dict[Any, T], key: Any, most: int, make: Callable[[], T]) -> T:
+    """What *make* gives, from a *cache* where it is there; the *most* that were made last stay in it.
+
+    >>> cache = {}
+    >>> [latest(cache, key, 2, key.upper) for key in "abca"], list(cache)
+    (['A', 'B', 'C', 'A'], ['c', 'a'])
+    """
+    if key not in cache:
+        for oldest in list(cache)[: len(cache) - most + 1]:
+            del cache[oldest]
+        cache[key] = make()
+    return cache[key]
 
 
 def fill_part(

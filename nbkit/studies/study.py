@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Rooms whose results have keys of their own, beside those of `nbkit.fingerprint.KEYED`.
 _KEYED = ("nbkit/models/", "nbkit/store/", *(f"nbkit/studies/{name}.py" for name in ("study", "parts", "answering")))
+#: The function of a unit of work that fills a part.
+_FILL_PART = f"{fill_part.__module__}:{fill_part.__name__}"
 
 
 def _nothing(*_: Any) -> Any:
@@ -287,18 +289,9 @@ class Study:
             n, left = len(texts) + most, len(self.models.unanswered(params, part.cell, texts)) if texts else most
             if count and part.table.counts is not None:
                 n, left = part.table.counts(params, part.cell, part.of_base.rows)
-            found.append(
-                Unit(
-                    label=part.place,
-                    function=f"{fill_part.__module__}:{fill_part.__name__}",
-                    arguments=part.arguments,
-                    stage=self.depth(part.table) + 1,
-                    texts=n,
-                    stored=n - left,
-                    left=left,
-                    runs_models=asks and dump.get("device") != "cpu",
-                )
-            )
+            counts = {"stage": self.depth(part.table) + 1, "texts": n, "stored": n - left, "left": left}
+            on_gpu = asks and dump.get("device") != "cpu"
+            found.append(Unit(part.place, _FILL_PART, part.arguments, **counts, runs_models=on_gpu))
         return found
 
     def _absent(self, params: Any, dump: Mapping[str, Any]) -> Iterator[Unit]:

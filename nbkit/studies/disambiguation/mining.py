@@ -23,6 +23,7 @@ from nbkit.models.translators.texts import text_pairs
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
+from nbkit.studies.parts import latest
 from nbkit.text.sentences import ROOT, Pair, Sentence, Text
 
 #: The aligner whose links depend on all pairs of a corpus together.
@@ -155,15 +156,16 @@ def hypothesis_aligner(params: DisambiguationParams, cell: Cell, links: pd.DataF
     if name == "lexicon":
         entries = {(a, b): float(n) for a, b, n in zip(links["of"], links["to"], links["n"], strict=True)}
         return load_aligner("lexicon", *cell[:2], entries=entries)
+
+    def loaded() -> Aligner:
+        if name != OF_A_CORPUS:
+            return load_aligner(name, *cell[:2])
+        pairs = pairs_of(params, cell, params.training_corpus, _learned_from(params))
+        tokens = [(pair.source.tokens, pair.target.tokens) for pair in pairs]
+        return load_aligner(name, *cell[:2], training=tokens, store=Store())
+
     content = json.dumps([Store().url, cell[:2], links_inputs(params, cell)], sort_keys=True)
-    if content not in _ALIGNER:
-        options: dict[str, Any] = {}
-        if name == OF_A_CORPUS:
-            pairs = pairs_of(params, cell, params.training_corpus, _learned_from(params))
-            options = {"training": [(pair.source.tokens, pair.target.tokens) for pair in pairs], "store": Store()}
-        _ALIGNER.clear()
-        _ALIGNER[content] = load_aligner(name, *cell[:2], **options)
-    return _ALIGNER[content]
+    return latest(_ALIGNER, content, 1, loaded)
 
 
 def linked_corpora(params: DisambiguationParams, cell: Cell) -> list[str]:
