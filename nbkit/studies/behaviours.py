@@ -223,18 +223,13 @@ class Fit(Declared):
                 "a file of translations (outputs:FILE) answers only for the lines of its source, but this asks for "
                 "other texts; name a folder, outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes them"
             )
-        if files:
-            known, kind = self.outputs, "outputs"
-        elif all(name.startswith(_SANDBOX) for name in names) or not os.environ.get("NBKIT_DATA"):
-            known, kind = self.sandbox, "sandbox"
-        else:
-            known, kind = self.data, "data"
-        for key in ("-".join(pair), pair[0], ""):
-            if key in known:
-                if not files:
-                    return kind, known[key]
-                sources = json.dumps(sources_of(files, *pair))[1:-1]
-                return kind, json.loads(json.dumps(known[key]).replace("{sources}", sources))
+        in_sandbox = all(name.startswith(_SANDBOX) for name in names) or not os.environ.get("NBKIT_DATA")
+        kind = "outputs" if files else "sandbox" if in_sandbox else "data"
+        known: dict[str, dict[str, Any]] = getattr(self, kind)
+        given = next((known[key] for key in ("-".join(pair), pair[0], "") if key in known), None)
+        if given is not None:
+            sources = json.dumps(sources_of(files, *pair))[1:-1] if files else ""
+            return kind, json.loads(json.dumps(given).replace("{sources}", sources))
         raise NbkitError(
             f"nbkit knows of no texts in $NBKIT_DATA that ask this for {'-'.join(pair)}; name some in its parameters "
             "(--params)"

@@ -233,16 +233,12 @@ def printed(
     if "model" in ([rows] if isinstance(rows, str) else rows):
         frame = frame.assign(model=frame["model"].map(study.models.label))
     wide = styles.wide(frame, rows, columns, "printed").fillna(styles.NOTHING)
-    named = {each: wide[each].map(theme.called(each)) for each in wide if each in _NAMED}
     heads = {each: study.models.label(each) for each in frame[columns]} if columns == "model" else {}
     bold = styles.wide(frame.assign(bold=frame["bold"].eq("yes")), rows, columns, "bold") if "bold" in frame else None
-    table = styles.styled(
-        wide.assign(**named), caption=f"As printed in the paper. {paper.title(artefact)}",
-        headings={**heads, **(headings or {})},
-        best=None if bold is None else bold.eq(True),
-    )  # fmt: skip
-    number = paper.title(artefact).partition(":")[0]
-    show(table, fold=f"The paper's whole {number}, by {columns}" if folded else "")
+    title = paper.title(artefact)
+    show(wide, caption=f"As printed in the paper. {title}", headings={**heads, **(headings or {})},
+         best=None if bold is None else bold.eq(True),
+         fold=f"The paper's whole {title.partition(':')[0]}, by {columns}" if folded else "")  # fmt: skip
     remark(study, artefact)
 
 

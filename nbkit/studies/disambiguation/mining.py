@@ -203,8 +203,7 @@ def sizes(params: DisambiguationParams, cell: Cell) -> pd.DataFrame:
     """How many pairs and words (between white space) each corpus has (Tables 9 and 10)."""
     rows = []
     for corpus, limit, n in params.read:
-        texts = text_pairs(corpus, *cell[:2], n, on_error=params.on_error)
-        sums = np.zeros(3, dtype=np.int64)
+        texts, sums = text_pairs(corpus, *cell[:2], n, on_error=params.on_error), np.zeros(3, dtype=np.int64)
         for pair in texts:
             sums += (1, len(pair.source.split()), len(pair.target.split()))
         rows.append((corpus, "training" if limit == "training_pairs" else "test", *sums.tolist()))

@@ -117,7 +117,9 @@ def splits(params: IdiomsParams, cell: Cell, all_mined: pd.DataFrame) -> pd.Data
     if params.data == "sandbox-idioms":
         found = sandbox_idiom_splits(cell.target)
     else:
-        pairs = list(_mined_pairs(all_mined)) if params.data == "mined" else read_idiom_pairs(*files(params, cell))
+        once = all_mined[all_mined["idiom"].notna()].drop_duplicates(["source", "reference", "idiom"])
+        mined = params.data == "mined"
+        pairs = list(map(pair_of, once.to_dict("records"))) if mined else read_idiom_pairs(*files(params, cell))
         whole = params.tested == "all"
         found = IdiomSplits((), tuple(pairs), ()) if whole else split_idioms(pairs, seed=params.seed)
     chosen = set(drawn(found.test, params.n_test, params.seed))
@@ -127,12 +129,6 @@ def splits(params: IdiomsParams, cell: Cell, all_mined: pd.DataFrame) -> pd.Data
         for place, pair in enumerate(getattr(found, name))
     ]
     return pd.DataFrame(rows, columns=["split", *PAIR, "drawn"])
-
-
-def _mined_pairs(mined: pd.DataFrame) -> Iterator[IdiomPair]:
-    """What was mined of all corpora, pairs of the same sentences and idiom once."""
-    once = mined[mined["idiom"].notna()].drop_duplicates(["source", "reference", "idiom"])
-    yield from map(pair_of, once.to_dict("records"))
 
 
 def drawn(pairs: Sequence[IdiomPair], n: int | None, seed: int) -> list[int]:

@@ -133,13 +133,14 @@ def litter_figure(row: Mapping[Any, Any]) -> Figure:
     triggers = [name for name, _ in json.loads(row["triggers"])]
     blocklists = json.loads(row["blocklists"])
     lines = {name: fill(row[key], 80) for name, key in _TEXTS.items()}
-    figure, ((panel,),) = draw.figure(height=1.3 + 0.4 * len(blocklists) + 0.17 * sum(map(_n_lines, lines.values())))
+    n_lines = len(lines) + "".join(lines.values()).count("\n")
+    figure, ((panel,),) = draw.figure(height=1.3 + 0.4 * len(blocklists) + 0.17 * n_lines)
     with theme.style():
         y = 0.0
         for name, text in lines.items():
             panel.text(0, y, name, ha="right", va="top", fontweight="bold")
             panel.text(0.15, y, text, va="top")
-            y += 0.42 * _n_lines(text) + 0.3
+            y += 0.42 * (1 + text.count("\n")) + 0.3
             for word, translations, left in blocklists if name == "source" else ():
                 hit = [each for each in translations if left and each in triggers]
                 colour, why = ("#E3EDF9", "left") if left else ("#EEEEEE", "dropped: the reference has one")
@@ -156,10 +157,6 @@ def litter_figure(row: Mapping[Any, Any]) -> Figure:
 
 
 _TEXTS = {"source": "source", "reference": "reference", "translation": "hypothesis"}
-
-
-def _n_lines(text: str) -> int:
-    return text.count("\n") + 1
 
 
 def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequence[tuple[str, str]]) -> Figure:

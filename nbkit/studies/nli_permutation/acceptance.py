@@ -138,7 +138,7 @@ def acceptance_by(
 
 def kept(params: NliPermutationParams) -> pd.DataFrame:
     """How many pairs each scheme keeps: corpus, scheme, n, of (pairs that it could have kept), share."""
-    first = [_first(params, table) for table in ("items", "variants")]
+    first = [params.study.read(params, name, lambda rows: rows["draw"] == 0) for name in ("items", "variants")]
     counts = pd.concat(first).groupby(["corpus", "scheme"]).size()
     read = params.study.read(params, "extent").set_index("corpus")["read"]
     rows = []
@@ -147,11 +147,6 @@ def kept(params: NliPermutationParams) -> pd.DataFrame:
         n = int(counts.get((corpus, scheme), 0))
         rows.append((corpus, scheme, n, of, n / of if of else np.nan))
     return pd.DataFrame(rows, columns=["corpus", "scheme", "n", "of", "share"])
-
-
-def _first(params: NliPermutationParams, table: str) -> pd.DataFrame:
-    """The first item of each pair under each scheme."""
-    return params.study.read(params, table, lambda rows: rows["draw"] == 0)
 
 
 def left_out(params: NliPermutationParams) -> pd.DataFrame:

@@ -97,17 +97,12 @@ def _shares(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     """Outcomes with the pair as written, as it was asked where that differs, and the gold and the given label."""
-    items = part.of_base.rows.drop_duplicates("item").set_index("item")["text"]
+    both = part.of_base, part.beside(run.study.table("items"))
+    own, original = (each.rows.drop_duplicates("item").set_index("item")["text"] for each in both)
     return rows.assign(
-        source=rows["pair"].map(_originals(run, part)),
-        changed=rows["item"].map(items).where(rows["scheme"] != ORIGINAL, None),
+        source=rows["pair"].map(original),
+        changed=rows["item"].map(own).where(rows["scheme"] != ORIGINAL, None),
         reference=rows["label"],
         output=rows["given"].where(rows["given"] != REFUSED, None),
         spans=None,
     )
-
-
-def _originals(run: Run, part: Part) -> pd.Series:
-    """The pairs as they are written, by their ids."""
-    rows = part.beside(run.study.table("items")).rows
-    return rows[rows["scheme"] == ORIGINAL].drop_duplicates("item").set_index("item")["text"]

@@ -21,7 +21,7 @@ from nbkit.numbers.formats import DrawnNumber
 from nbkit.perturb.shrink_numbers import shrink_number
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
-from nbkit.studies.base import TrainingData, trained_by
+from nbkit.studies.base import trained_by
 from nbkit.studies.numbers.items import drawn
 from nbkit.studies.numbers.params import NumbersParams
 
@@ -81,7 +81,7 @@ def smallest(
     for case in [case for case in chain.from_iterable(turns) if case is not None][: params.n_shrunk]:
         judged = partial(_asked, ask, Template(case["template"], cell.source, case["capability"]), cell)
         first = DrawnNumber(Decimal(case["value"]), case["written"])
-        shrunk = shrink_number(first, case["format"], cell.source, _failing(judged))
+        shrunk = shrink_number(first, case["format"], cell.source, partial(_fails, judged))
         ((source, output, verdict),) = judged([shrunk.number.written])
         rows.append((*(case[name] for name in SMALLEST[:5]), shrunk.number.written, shrunk.pattern,
                      float(_value(shrunk.number.written, cell.source)), source, output, verdict.error or "",
@@ -100,8 +100,13 @@ def _asked(
     ]
 
 
-def _failing(judged: Callable[[list[str]], list[Any]]) -> Callable[[list[str]], list[bool]]:
-    return lambda writings: [not verdict.strict for _, _, verdict in judged(writings)]
+def _failing(judged: Callable[[list[str]], list[Any]], writings: list[str]) -> list[bool]:
+    return [not verdict.strict for *_, verdict in judged(writings)]
+
+
+def _fails(judged: Callable[[list[str]], list[Any]], writings: list[str]) -> list[bool]:
+    """Whether each writing of a number fails in its template."""
+    return [not verdict.strict for *_, verdict in judged(writings)]
 
 
 def _value(written: str, lang: str) -> Decimal:
@@ -122,8 +127,8 @@ def _of_template(template: str, lang: str) -> tuple[tuple[Decimal, ...], float]:
 
 def training_inputs(params: NumbersParams, cell: Cell) -> Any:
     """The identity of the sentences that a model was trained on."""
-    recipe = _recipe(cell)
-    return recipe and corpus_texts_identity(recipe.train, *cell[:2], _n_training_sentences(recipe))
+    corpus = _training_corpus(cell)
+    return corpus and corpus_texts_identity(*corpus)
 
 
 def in_training(params: NumbersParams, cell: Cell, model: str) -> pd.DataFrame:
@@ -133,8 +138,8 @@ def in_training(params: NumbersParams, cell: Cell, model: str) -> pd.DataFrame:
     not trained, and for those whose numbers are carried over by rule: they never see them.
     """
     counts: Counter[tuple[str, int]] = Counter()
-    recipe = _recipe(cell)
-    for text in text_pairs(recipe.train, *cell[:2], _n_training_sentences(recipe)) if recipe else ():
+    corpus = _training_corpus(cell)
+    for text in text_pairs(*corpus) if corpus else ():
         for number in find_numbers(text.source, cell.source):
             if number.form == "digits":
                 whole, _, fraction = f"{abs(number.value):f}".partition(".")
@@ -143,9 +148,7 @@ def in_training(params: NumbersParams, cell: Cell, model: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["places", "length", "n"]).assign(**params.names(cell))
 
 
-def _recipe(cell: Cell) -> TrainingData | None:
-    return None if cell.model.startswith(BY_RULE) or not cell.model else trained_by(cell.model, *cell[:2])
-
-
-def _n_training_sentences(recipe: TrainingData) -> int:
-    return min(TRAINING_SENTENCES, recipe.pairs or TRAINING_SENTENCES)
+def _training_corpus(cell: Cell) -> tuple[str, str, str, int] | None:
+    """The corpus that a model was trained on, its languages, and how many of its first sentences are read."""
+    recipe = None if cell.model.startswith(BY_RULE) or not cell.model else trained_by(cell.model, *cell[:2])
+    return recipe and (recipe.train, *cell[:2], min(TRAINING_SENTENCES, recipe.pairs or TRAINING_SENTENCES))

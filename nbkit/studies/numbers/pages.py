@@ -181,12 +181,9 @@ def with_marks(rows: pd.DataFrame) -> pd.DataFrame:
     sources = [marked_source(row) for row in cells]
     outputs = [_marked(row["hypothesis"], row.get("found", "")) for row in cells]
     varying = styles.varying(rows, ["pair", "model"])
-    return rows.assign(
-        source_marked=sources,
-        hypothesis_marked=outputs,
-        report=[f"{source}<br>{output}" for source, output in zip(sources, outputs, strict=True)],
-        whose=["<br>".join(escape(row[name]) for name in varying) for row in cells],
-    )
+    whose = ["<br>".join(escape(row[name]) for name in varying) for row in cells]
+    report = list(map("<br>".join, zip(sources, outputs, strict=True)))
+    return rows.assign(source_marked=sources, hypothesis_marked=outputs, report=report, whose=whose)
 
 
 def drawn(params: NumbersParams, rows: pd.DataFrame, purpose: str, columns: Sequence[str]) -> list[int]:

@@ -146,17 +146,13 @@ def dumbbells(params: WordOrderParams, scores: pd.DataFrame, metric: str, spacin
 def score_table(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     """`by_perturbation` of one metric as it is read: one row per perturbation, each score with its interval."""
     rows = scores[scores["metric"] == metric]
-    keys = [*(key for key in ("target_language", "model", "spacing", "perturbation") if key in rows)]
-    cells = rows.assign(cell=styles.cells(rows, "value", ["low", "high"], ".2f"))
+    keys = [key for key in ("target_language", "model", "spacing", "perturbation") if key in rows]
     n = rows[rows["score"] == "beta"].set_index(keys)["n"]
-    drawn = rows[rows["score"] == "chance"].set_index(keys)["n"]
-    wide = styles.wide(cells, keys, "score", "cell", _SHOWN)
-    wide = wide.join(n, on=keys).join(drawn.rename("drawn"), on=keys)
-    fewer = wide["drawn"] < wide["n"]
-    chance = wide["chance"].astype(object).fillna(styles.NOTHING)
-    chance = (chance + wide["drawn"].map(" (N {:.0f})".format)).where(fewer, chance)
-    wide = in_paper_order(wide.assign(chance=chance))
-    return wide[[*keys, "n", *_SHOWN]]
+    cells = pd.Series(styles.cells(rows, "value", ["low", "high"], ".2f"), rows.index)
+    fewer = rows["score"].eq("chance") & rows["n"].lt(rows.join(n.rename("whole"), on=keys)["whole"])
+    cells = cells.mask(fewer, cells + rows["n"].map(" (N {:.0f})".format))
+    wide = styles.wide(rows.assign(cell=cells), keys, "score", "cell", _SHOWN).join(n, on=keys)
+    return in_paper_order(wide.fillna({"chance": styles.NOTHING}))[[*keys, "n", *_SHOWN]]
 
 
 def show_scores(params: WordOrderParams, scores: pd.DataFrame, metric: str, name: str = "", fold: str = "") -> None:
