@@ -269,7 +269,7 @@ class Study:
                 for table in self.tables for part in run.first_parts(table)}  # fmt: skip
         return {"tables": keys}
 
-    def units(self, params: Any, *, count: bool = False, store: Store | None = None) -> list[Unit]:
+    def units(self, params: Any, *, count: bool = False) -> list[Unit]:
         """The work that is left, in stages: models that are not here, then tables, each after those it is made of.
 
         count: with the texts that each unit handles and how many of these are stored, which reads corpora.
@@ -351,9 +351,9 @@ class Study:
         return max((self.depth(self.by_name[name]) + 1 for name in (*self.made_of(table), *table.after)), default=0)
 
 
-def outdated(studies: Iterable[Study], store: Store | None = None) -> list[Block]:
+def outdated(studies: Iterable[Study]) -> list[Block]:
     """The stored tables of *studies* that other code made: no key reaches them any more."""
     today = {f"{study.name}.{table.name}": table.code for study in studies for table in study.tables}
     names = {kind.partition(".")[0] for kind in today}
-    blocks = [block for block in (store or Store()).blocks() if block.kind.partition(".")[0] in names]
+    blocks = [block for block in Store().blocks() if block.kind.partition(".")[0] in names]
     return [block for block in blocks if block.config.get("code") != today.get(block.kind, "")]

@@ -172,11 +172,11 @@ def _sums_of_frame(
     first = _first(cell)
     keys, n = rows.iloc[first], np.bincount(cell)
     _, group = np.unique(places[first], return_inverse=True)
-    means, cells = np.bincount(cell, values) / n, np.bincount(group)
+    means = np.bincount(cell, values) / n
     of_groups = _of_groups(group, n, means, np.bincount(cell, values != values.round()) > 0)
-    each = (1 / (cells[group] * n))[cell]
+    each = (1 / (np.bincount(group)[group] * n))[cell]
     added = (np.bincount(unit, part * each) for part in (values - means[cell], np.ones(len(values)), values))
-    return _Sums(keys.iloc[_first(group)], *of_groups, group[cell[_first(unit)]], *added)
+    return _Sums._make([keys.iloc[_first(group)], *of_groups, group[cell[_first(unit)]], *added])
 
 
 def _of_groups(group: np.ndarray, n: np.ndarray, means: np.ndarray, are_fractions: np.ndarray) -> Iterator[np.ndarray]:
@@ -216,7 +216,7 @@ def _sums_of_relation(
         FROM {_ROWS} r JOIN known k ON {alike} GROUP BY code, {own}""").fetchnumpy()  # fmt: skip
     code = keys["code"].to_numpy(int)
     of_groups = _of_groups(code, *(keys[name].to_numpy(float) for name in ("n", "mean", "fractions")))
-    return _Sums(keys.iloc[_first(code)], *of_groups, *map(np.asarray, sums.values()))
+    return _Sums._make([keys.iloc[_first(code)], *of_groups, *map(np.asarray, sums.values())])
 
 
 #: The column of what is evaluated, and of what all rows share; what queries call a relation.
@@ -655,7 +655,7 @@ class _Sql(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         sides = pairwise([node.left, *node.comparators])
-        each = [ast.Compare(a, [op], [b]) for (a, b), op in zip(sides, node.ops, strict=True)]
+        each: list[ast.expr] = [ast.Compare(a, [op], [b]) for (a, b), op in zip(sides, node.ops, strict=True)]
         return self.generic_visit(ast.BoolOp(ast.And(), each) if len(each) > 1 else node)
 
 
