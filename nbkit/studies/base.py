@@ -177,7 +177,7 @@ def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
     place, mark, options = rest.partition("?")
     if place.count("*") != 1 or "*" not in Path(place).name or "*" in options:
         raise ValueError(f"model '{pattern}': one * is expected, in the last part of the path")
-    found = {pair: _filled_stars(f"{prefix}{place}", *pair) for pair in pairs}
+    found = {pair: _star_values(f"{prefix}{place}", *pair) for pair in pairs}
     names = sorted(set().union(*found.values()))
     if pairs and not names:
         raise ValueError(f"model '{pattern}': no file matches for {', '.join(map('-'.join, pairs))}")
@@ -190,7 +190,7 @@ def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{by_rule}{prefix}{place.replace('*', name)}{mark}{options}" for name in names]
 
 
-def _filled_stars(name: str, src: str, tgt: str) -> set[str]:
+def _star_values(name: str, src: str, tgt: str) -> set[str]:
     """What * stands for in the files that there are for a pair."""
     path = Path(or_value_error(lambda each: str(models.load(each, "translate", src, tgt).path), name))
     pattern = re.compile(rf"(?!\.|source\.){'(.+)'.join(map(re.escape, path.name.split('*')))}", re.DOTALL)
@@ -662,7 +662,7 @@ class Notebook:
     needs: str = ""
 
 
-def described(module: str) -> dict[str, Any]:
+def study_description(module: str) -> dict[str, Any]:
     """What the folder of a study's *module* (``__file__``) says of it, as arguments of `nbkit.studies.study.Study`.
 
     ``study.yaml`` has title, paper, what verdicts mean and the columns of tables; ``notebooks.yaml`` lists its pages;

@@ -247,7 +247,7 @@ class Study:
                 continue
             skipped = set(self.skips(params, cell))
             firsts = [each for table in self.tables if table.name not in skipped for each in run.parts_of(table, cell)]
-            asked = [part.questions() for first in firsts for part in first.on()]
+            asked = [part.questions() for first in firsts for part in first.with_following()]
             texts = list(dict.fromkeys(text for known, _ in asked for text in known if text.strip()))
             most = sum(n for _, n in asked)
             if missing := self.models.unanswered(params, cell, texts):
@@ -257,7 +257,7 @@ class Study:
         """How many units or rows the tables of a run have, by the parameter that bounds them; none before all are."""
         run, found = Run(self, params), dict[str, list[int]]()
         for name, (table, kind) in self.bounds.items():
-            firsts = (list(first.on()) for first in run.first_parts(self.table(table)))
+            firsts = (list(first.with_following()) for first in run.first_parts(self.table(table)))
             counts = [[part.n_units if kind == "units" else part.n_rows for part in parts] for parts in firsts]
             found[name] = sorted({sum(map(int, each)) for each in counts if None not in each})  # type: ignore[arg-type]
         return {name: counts for name, counts in found.items() if counts}
@@ -329,7 +329,7 @@ class Study:
                 return self.base_of(each)
         return None
 
-    def made_of(self, table: Table) -> dict[str, str]:
+    def dependencies(self, table: Table) -> dict[str, str]:
         """The tables that a table is made of, each with the argument that holds all of it; "" for a part of it."""
         found = {}
         for each in self.tables:
@@ -341,14 +341,16 @@ class Study:
                 found[each.name] = "" if each.has_units else each.name
         return found
 
-    def before(self, table: Table) -> list[Table]:
+    def all_before(self, table: Table) -> list[Table]:
         """The tables that a table is made of, and those that these are made of."""
-        first = [self.by_name[name] for name in self.made_of(table)]
-        return list(dict.fromkeys([*first, *(deeper for each in first for deeper in self.before(each))]))
+        first = [self.by_name[name] for name in self.dependencies(table)]
+        return list(dict.fromkeys([*first, *(deeper for each in first for deeper in self.all_before(each))]))
 
     def depth(self, table: Table) -> int:
         """How many tables have to be made one after the other before a table is."""
-        return max((self.depth(self.by_name[name]) + 1 for name in (*self.made_of(table), *table.after)), default=0)
+        return max(
+            (self.depth(self.by_name[name]) + 1 for name in (*self.dependencies(table), *table.after)), default=0
+        )
 
 
 def outdated(studies: Iterable[Study]) -> list[Block]:

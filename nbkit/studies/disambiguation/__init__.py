@@ -18,7 +18,7 @@ from nbkit.measure.aligners import check_aligner
 from nbkit.models import label
 from nbkit.studies import base
 from nbkit.studies.answering import Cell, LanguageModels, Translators, Use
-from nbkit.studies.base import described
+from nbkit.studies.base import study_description
 from nbkit.studies.disambiguation import attacks, items, judge, mining, senses
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
 from nbkit.studies.disambiguation.spans import with_texts
@@ -143,5 +143,5 @@ STUDY = Study(
     exports=("outcomes", "attacks"),
     exported=lambda params, cell: cell.model in params.models,
     bounds={"n_pairs": ("pairs", "units"), "n_test": ("items", "rows")},
-    **described(__file__),
+    **study_description(__file__),
 )  # fmt: skip

@@ -29,7 +29,7 @@ from nbkit.studies.disambiguation.judge import reasons
 from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import RIGHT, UNDECIDED, place_of, senses_of, sentence_of
-from nbkit.studies.disambiguation.sets import drawn
+from nbkit.studies.disambiguation.sets import random_ranks
 from nbkit.studies.parts import item_id
 from nbkit.text.sentences import Text
 
@@ -51,7 +51,7 @@ def seeds(params: DisambiguationParams, cell: Cell, all_items: pd.DataFrame) -> 
     fate = np.full(len(all_items), SEED, dtype=object)
     if params.masked_lm is not None:
         fate[expected != all_items["sense"].to_numpy()] = UNEXPECTED
-    order = np.argsort(drawn(all_items["key"], "random", params.seed, "seeds"), kind="stable")
+    order = np.argsort(random_ranks(all_items["key"], "random", params.seed, "seeds"), kind="stable")
     left = order[fate[order] == SEED]
     keep = least_biased(all_items[f"freq_wrong_{params.bias}"].to_numpy(float)[left], params.most_biased)
     fate[left[~keep]] = BIASED

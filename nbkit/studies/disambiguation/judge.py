@@ -20,7 +20,7 @@ from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.items import BIASES, source_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.senses import FOUND, PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, judged, senses_of
+from nbkit.studies.disambiguation.senses import FOUND, PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, sense_verdict, senses_of
 from nbkit.text.parsers import parse_remembered, parser_for, parser_identity
 
 #: What outcomes hold of their items, and of the translation.
@@ -46,9 +46,11 @@ def outcomes(
         found = senses_of(params, cell, tokens, items, answers["source"].tolist(), links)
     pairs = list(zip(found["reached"], items["sense"], strict=True))
     outcome = pd.Series(
-        [judged(reached, params.reach, sense) for reached, sense in pairs], index=items.index, dtype="str"
+        [sense_verdict(reached, params.reach, sense) for reached, sense in pairs], index=items.index, dtype="str"
     )
-    variants = {f"outcome_{name}": [judged(reached, name, sense) for reached, sense in pairs] for name in VARIANTS}
+    variants = {
+        f"outcome_{name}": [sense_verdict(reached, name, sense) for reached, sense in pairs] for name in VARIANTS
+    }
     return items[GROUPS].assign(
         bias=items[f"freq_wrong_{params.bias}"] - items[f"freq_right_{params.bias}"],
         words=found["words"],

@@ -36,7 +36,7 @@ from nbkit.studies.disambiguation.items import source_of
 from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import UNDECIDED, WRONG, characters
-from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, drawn
+from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, random_ranks
 from nbkit.studies.notebook import printed, show, with_intervals
 from nbkit.studies.summarise import strengths, summarise
 from nbkit.yaml_text import read_own
@@ -132,7 +132,7 @@ def kind_rates(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.DataFr
     return found.fillna(counts).astype(dict.fromkeys(counts, int))
 
 
-def written(table: pd.DataFrame, columns: Sequence[str], form: str = ".1f", times: float = 1) -> pd.DataFrame:
+def as_text(table: pd.DataFrame, columns: Sequence[str], form: str = ".1f", times: float = 1) -> pd.DataFrame:
     """*table* with the numbers of some columns as text; times: what they are multiplied by, 100 for per cent."""
     there = [name for name in columns if name in table]
     return table.assign(**{name: styles.cells(table, name, form=form, times=times) for name in there})
@@ -189,7 +189,7 @@ def show_errors(params: DisambiguationParams, outcomes: pd.DataFrame) -> None:
 
 def show_kinds(rates: pd.DataFrame, name: str, empty: str) -> None:
     """Show success rates by type of perturbation (Figure 2)."""
-    listed = written(with_intervals(rates, form=".1f", times=100), ["ceiling"], times=100)
+    listed = as_text(with_intervals(rates, form=".1f", times=100), ["ceiling"], times=100)
     show(listed, name, empty=empty, data=rates, **_TABLES["kinds"])
 
 
@@ -357,8 +357,8 @@ def show_thresholds(found: pd.DataFrame, artefact: str, what: str) -> None:
     """
     known = found[found["value"].notna()]
     rates = (known["n_yes"] / (known["n_yes"] + known["n_no"])).astype(float)
-    table = written(known.assign(base_rate=rates)[["model", "base_rate", *COHEN]], ["base_rate"], times=100)
-    table = written(table, list(COHEN), ".4f")
+    table = as_text(known.assign(base_rate=rates)[["model", "base_rate", *COHEN]], ["base_rate"], times=100)
+    table = as_text(table, list(COHEN), ".4f")
     show(table, f"{artefact}_thresholds", headings={"base_rate": f"{what} (%)"},
          caption=f"Thresholds for effect sizes, adjusted for the share of {what}",
          empty=f"No threshold: it needs a share of {what} above 0 and below 1.")  # fmt: skip
@@ -377,25 +377,25 @@ def successes(params: DisambiguationParams, attacks: pd.DataFrame, n: int = 5) -
     """
     challenge = attack_sets(params, attacks.drop_duplicates("item"))[CHALLENGE]["item"]
     won = attacks[attacks["outcome"] == SUCCESS]
-    won = won.assign(late=~won["item"].isin(challenge), order=drawn(won["sample"], params.seed, "success"))
+    won = won.assign(late=~won["item"].isin(challenge), order=random_ranks(won["sample"], params.seed, "success"))
     won = won.sort_values(["late", "order"])
     won["turn"] = won.groupby(["model", "late", "homograph"]).cumcount()
     chosen = won.sort_values(["late", "turn"], kind="stable").groupby("model").head(n)
-    chosen = _as_named(chosen, attacks)
+    chosen = _in_model_order(chosen, attacks)
     shown = with_homographs(STUDY.with_texts(params, chosen, "samples"))
     names = {"answer_source": "seed_hypothesis", "answer_text": "hypothesis", "bias": "freq_diff"}
-    shown = labelled(params, shown.rename(columns=names), "sense", "adversarial")
+    shown = with_sense_labels(params, shown.rename(columns=names), "sense", "adversarial")
     shown = shown.rename(columns={"sense": "seed_sense", "adversarial": "adversarial_sense"})
     return shown.reindex(columns=_SUCCESSES.split())
 
 
-def _as_named(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+def _in_model_order(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """*rows* with their models in the order of *table*."""
     models = list(dict.fromkeys(table["model"]))
     return rows.sort_values("model", kind="stable", key=lambda column: column.map(models.index))
 
 
-def labelled(params: DisambiguationParams, rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
+def with_sense_labels(params: DisambiguationParams, rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """*rows* with the senses in some columns as tables call them."""
     known = params.homographs.homographs
     for name in columns:
@@ -453,15 +453,15 @@ def marked_print(text: str, row: Mapping[Any, Any], homograph: int = 0) -> str:
 def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n: int = 5) -> None:
     """Show the *n* errors of each model in the most biased sentences."""
     wrong = outcomes[outcomes["outcome"] == WRONG]
-    wrong = wrong.assign(tie=drawn(wrong["key"], "tie", params.seed))
+    wrong = wrong.assign(tie=random_ranks(wrong["key"], "tie", params.seed))
     chosen = wrong.sort_values(["bias", "tie"], ascending=[False, True]).groupby("model").head(n)
-    chosen = _as_named(chosen, outcomes)
+    chosen = _in_model_order(chosen, outcomes)
     found = STUDY.with_texts(params, chosen).rename(columns={"answer_source": "hypothesis", "bias": "freq_diff"})
     columns = ["model", "homograph", "sense", "found", "source", "reference", "word", "hypothesis", "words"]
-    found = labelled(params, found, "sense", "found").reindex(columns=[*columns, "freq_diff"])
+    found = with_sense_labels(params, found, "sense", "found").reindex(columns=[*columns, "freq_diff"])
     marked = found.assign(
         source=marked_words(found, "source", "homograph"), reference=marked_words(found, "reference", "word"),
-        hypothesis=marked_words(found, "hypothesis", "words", RED), sense=changes(found, "sense", "found"),
+        hypothesis=marked_words(found, "hypothesis", "words", RED), sense=arrows(found, "sense", "found"),
         freq_diff=styles.cells(found, "freq_diff", form=".1f"),
     )  # fmt: skip
     show(marked, "error_examples", text=True, data=found, **_TABLES["error examples"])
@@ -474,11 +474,11 @@ def show_successes(params: DisambiguationParams, attacks: pd.DataFrame, name: st
         source=list(map(marked_sample, found.to_dict("records"))),
         original=marked_words(found, "seed_hypothesis", "seed_words"),
         perturbed=marked_words(found, "hypothesis", "words", RED),
-        sense=changes(found, "seed_sense", "adversarial_sense"),
+        sense=arrows(found, "seed_sense", "adversarial_sense"),
     )
     show(marked, name, text=True, data=found, **_TABLES["successes"])
 
 
-def changes(rows: pd.DataFrame, before: str, after: str) -> list[str]:
+def arrows(rows: pd.DataFrame, before: str, after: str) -> list[str]:
     """What two columns say, as HTML with an arrow between."""
     return [escape(f"{a} → {b}") for a, b in zip(rows[before], rows[after], strict=True)]

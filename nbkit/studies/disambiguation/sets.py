@@ -18,7 +18,7 @@ _NEAR = ["IH", "RH"]
 _TERMS = 5
 
 
-def drawn(keys: Iterable[object], *where: object) -> np.ndarray:
+def random_ranks(keys: Iterable[object], *where: object) -> np.ndarray:
     """A number by which keys are in random order: the first n are a sample, and part of that of n + 1."""
     return np.array([address(*where, key) for key in keys], dtype=np.uint64)
 
@@ -49,8 +49,8 @@ def pair_sets(params: DisambiguationParams, pool: pd.DataFrame, senses: pd.DataF
     known["rare"] = (1 - known["share"]).where(is_rarest, -known["share"]).fillna(-1.0)
     pool = pool.merge(known[["homograph", "sense", "rare"]], on=["homograph", "sense"], how="left")
     pool["gap"] = pool[f"freq_wrong_{params.bias}"] - pool[f"freq_right_{params.bias}"]
-    pool["tie"] = drawn(pool["key"], "tie", params.seed)
-    pool["chance"] = drawn(pool["key"], "random", params.seed, "challenge")
+    pool["tie"] = random_ranks(pool["key"], "tie", params.seed)
+    pool["chance"] = random_ranks(pool["key"], "random", params.seed, "challenge")
     found = {
         CHALLENGE: pool.sort_values(["gap", "tie"], ascending=[False, True]),
         RANDOM: pool.sort_values("chance"),
@@ -67,8 +67,8 @@ def attack_sets(params: DisambiguationParams, samples: pd.DataFrame) -> dict[str
     """
     table = samples.assign(
         gap=samples["freq_wrong"] - samples["freq_right"],
-        tie=drawn(samples["sample"], "tie", params.seed),
-        chance=drawn(samples["sample"], "random", params.seed, "attacks"),
+        tie=random_ranks(samples["sample"], "tie", params.seed),
+        chance=random_ranks(samples["sample"], "random", params.seed, "attacks"),
     )
     near = table[table["kind"].isin(_NEAR)]
     ranked = near.sort_values(["gap", "tie"], ascending=[False, True])
@@ -96,7 +96,7 @@ def judgement_sample(params: DisambiguationParams, n: int = 100) -> pd.DataFrame
         (ADVERSARIAL, attacks, "text", "sample", n - n // 2),
         (REGULAR, pairs, "source", "key", n // 2),
     ):
-        chance = drawn(table[key], "random", params.seed, "judgement")
+        chance = random_ranks(table[key], "random", params.seed, "judgement")
         chosen = table.assign(chance=chance).sort_values("chance").drop_duplicates(text).head(size)
         for row in chosen.to_dict("records"):
             clusters = {each.name: each for each in params.homographs.homographs[row["homograph"]].clusters}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from nbkit.models.probes import has_states
 from nbkit.studies.answering import Cell, Translators, Use
-from nbkit.studies.base import described
+from nbkit.studies.base import study_description
 from nbkit.studies.idioms import items, judge, links, others, training
 from nbkit.studies.idioms.params import IdiomsParams, System, paper_name
 from nbkit.studies.idioms.problems import problems
@@ -73,5 +73,5 @@ STUDY = Study(
     exports=("outcomes", "control_outcomes", "similar", "control_similar", "probes", "compared"),
     texts=judge.with_shown_texts,
     bounds={"n_test": ("items", "units")},
-    **described(__file__),
+    **study_description(__file__),
 )  # fmt: skip

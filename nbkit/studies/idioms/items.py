@@ -122,7 +122,7 @@ def splits(params: IdiomsParams, cell: Cell, all_mined: pd.DataFrame) -> pd.Data
         pairs = list(map(pair_of, once.to_dict("records"))) if mined else read_idiom_pairs(*files(params, cell))
         whole = params.tested == "all"
         found = IdiomSplits((), tuple(pairs), ()) if whole else split_idioms(pairs, seed=params.seed)
-    chosen = set(drawn(found.test, params.n_test, params.seed))
+    chosen = set(draw_pairs(found.test, params.n_test, params.seed))
     rows = [
         {"split": name, **row_of(pair), "drawn": name == "test" and place in chosen}
         for name in ("train", "test", "discarded")
@@ -131,7 +131,7 @@ def splits(params: IdiomsParams, cell: Cell, all_mined: pd.DataFrame) -> pd.Data
     return pd.DataFrame(rows, columns=["split", *PAIR, "drawn"])
 
 
-def drawn(pairs: Sequence[IdiomPair], n: int | None, seed: int) -> list[int]:
+def draw_pairs(pairs: Sequence[IdiomPair], n: int | None, seed: int) -> list[int]:
     """The places of at most *n* of *pairs*: idioms take turns, so that as many as possible are among them."""
     turns: Counter[str] = Counter()
     ranked = []

@@ -31,7 +31,7 @@ from nbkit.models.probes import load_probe, probe_input, read_probe, split_by_al
 from nbkit.models.translators.texts import score_of_sums, sentence_sums
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
-from nbkit.studies.idioms.items import drawn, pair_of, source_texts, texts_identity, two_by_two
+from nbkit.studies.idioms.items import draw_pairs, pair_of, source_texts, texts_identity, two_by_two
 from nbkit.studies.idioms.links import (
     align,
     aligners_identity,
@@ -81,7 +81,7 @@ def content_words(pair: IdiomPair, text: Text) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def whose(params: IdiomsParams, cell: Cell) -> dict[str, str]:
+def system_of(params: IdiomsParams, cell: Cell) -> dict[str, str]:
     """The name and the condition of a cell's model."""
     system = params.system(cell.model)
     return {"name": system.model, "condition": system.condition}
@@ -89,7 +89,11 @@ def whose(params: IdiomsParams, cell: Cell) -> dict[str, str]:
 
 def judged_by(params: IdiomsParams, cell: Cell) -> Any:
     """What stands behind the names of the system and of the aligners, and what cuts sources."""
-    return [whose(params, cell) if cell.model else "", aligners_identity(params, cell), texts_identity(params, cell)]
+    return [
+        system_of(params, cell) if cell.model else "",
+        aligners_identity(params, cell),
+        texts_identity(params, cell),
+    ]
 
 
 def outcomes(
@@ -104,7 +108,7 @@ def outcomes(
     adjectives alone. triggers: the blocklisted words of the translation. main: whether the aligner is
     the run's first; LitTER does not depend on it but in the variant "aligned", which is the first aligner's.
     """
-    return _judged(params, cell, items, answers["source"], dictionary, links, splits).assign(**whose(params, cell))
+    return _judge(params, cell, items, answers["source"], dictionary, links, splits).assign(**system_of(params, cell))
 
 
 def control_outcomes(
@@ -113,7 +117,7 @@ def control_outcomes(
 ) -> pd.DataFrame:  # fmt: skip
     """`outcomes` of the controls."""
     return _of_controls(
-        items, lambda translations: _judged(params, cell, items, translations, dictionary, links, splits)
+        items, lambda translations: _judge(params, cell, items, translations, dictionary, links, splits)
     )
 
 
@@ -124,7 +128,7 @@ def _of_controls(rows: pd.DataFrame, judged: Callable[[pd.Series], pd.DataFrame]
     return pd.concat(tables, ignore_index=True)
 
 
-def _judged(
+def _judge(
     params: IdiomsParams, cell: Cell, items: pd.DataFrame, translations: pd.Series, dictionary: pd.DataFrame,
     links: pd.DataFrame, splits: pd.DataFrame,
 ) -> pd.DataFrame:  # fmt: skip
@@ -190,7 +194,7 @@ UNITS: Mapping[Any, int] = {"bleu": 1, "chrf": 100}
 
 def similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """BLEU (per cent) and chrF (a share) of each sentence of each test set, and what corpus scores add up."""
-    return _likeness_to_plain(cell, plain, answers["source"]).assign(**whose(params, cell))
+    return _likeness_to_plain(cell, plain, answers["source"]).assign(**system_of(params, cell))
 
 
 def control_similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame) -> pd.DataFrame:
@@ -212,7 +216,7 @@ def _likeness_to_plain(cell: Cell, plain: pd.DataFrame, translations: pd.Series)
 def scored_by(params: IdiomsParams, cell: Cell) -> Any:
     """The system, and the code of the scores, which is not part of the studies' own."""
     code = digest("nbkit.models.translators.texts")
-    return {"system": whose(params, cell) if cell.model else "", "code": code}
+    return {"system": system_of(params, cell) if cell.model else "", "code": code}
 
 
 # ----------------------------------------------------------------------------
@@ -237,14 +241,14 @@ def probes(params: IdiomsParams, cell: Cell, model: str, items: pd.DataFrame, li
             each = own[context]
             split = split_by_alignment(word_entropies(each, words), two_by_two(linked[row["item"]]), idiom)
             likely = sum(each.log_probabilities), len(each.log_probabilities), each.perplexity
-            given = [row["item"], row["unit"], row["idiom"], *whose(params, cell).values()]
+            given = [row["item"], row["unit"], row["idiom"], *system_of(params, cell).values()]
             rows.append((*given, context, hypothesis, score, *likely, *split))
     return pd.DataFrame(rows, columns=params.study.table("probes").columns)
 
 
 def _probed(params: IdiomsParams, items: pd.DataFrame) -> pd.DataFrame:
     """The pairs that are probed."""
-    return items.iloc[drawn([pair_of(row) for row in items.to_dict("records")], params.n_probed, params.seed)]
+    return items.iloc[draw_pairs([pair_of(row) for row in items.to_dict("records")], params.n_probed, params.seed)]
 
 
 def probe_counts(params: IdiomsParams, cell: Cell, items: pd.DataFrame) -> tuple[int, int]:
@@ -260,7 +264,7 @@ def _probe(params: IdiomsParams, cell: Cell) -> Model:
 def probed_by(params: IdiomsParams, cell: Cell) -> Any:
     """The system, how it is probed, and the code of that, which is not part of the studies' own."""
     code = digest("nbkit.models.probing", "nbkit.models.probes")
-    return {"system": whose(params, cell), "probe": _probe(params, cell).key(), "code": code}
+    return {"system": system_of(params, cell), "probe": _probe(params, cell).key(), "code": code}
 
 
 # ----------------------------------------------------------------------------

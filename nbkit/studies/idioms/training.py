@@ -18,7 +18,7 @@ from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_p
 from nbkit.studies.answering import Cell
 from nbkit.studies.base import TrainingData, trained_by
 from nbkit.studies.idioms.items import pair_of, source_texts
-from nbkit.studies.idioms.judge import whose
+from nbkit.studies.idioms.judge import system_of
 from nbkit.studies.idioms.params import IdiomsParams
 from nbkit.text.phrases import PhraseMatcher
 
@@ -36,7 +36,9 @@ def leaks(params: IdiomsParams, cell: Cell, model: str, splits: pd.DataFrame) ->
         test = [pair_of(row) for row in splits[splits["split"] == "test"].to_dict("records")]
         pairs = sum(_searched(cell, corpus, n, test) for corpus, n in wanted)
     regular = recipe.pairs if recipe else None
-    return pd.DataFrame([{**whose(params, cell), "pairs": float(pairs), "regular": regular}]).astype({"regular": float})
+    return pd.DataFrame([{**system_of(params, cell), "pairs": float(pairs), "regular": regular}]).astype(
+        {"regular": float}
+    )
 
 
 def _searched(cell: Cell, corpus: str, n: int | None, test: Iterable[Any]) -> int:
@@ -61,7 +63,7 @@ def leaks_identity(params: IdiomsParams, cell: Cell) -> Any:
     for corpus, n in trained_on(trained_by(cell.model, *cell[:2])):
         problems = corpus_texts_problems(corpus, *cell[:2], n)
         found.append(problems or corpus_texts_identity(corpus, *cell[:2], n))
-    return [whose(params, cell), found]
+    return [system_of(params, cell), found]
 
 
 def recall(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.DataFrame:

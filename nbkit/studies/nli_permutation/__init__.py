@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nbkit.studies.answering import Cell, Classifiers
-from nbkit.studies.base import described
+from nbkit.studies.base import study_description
 from nbkit.studies.nli_permutation.acceptance import annotation_sample
 from nbkit.studies.nli_permutation.items import (
     UNIT,
@@ -71,7 +71,7 @@ STUDY = Study(
     ),
     exports=("outcomes", "variant_outcomes"),
     bounds={"n_pairs": ("items", "units")},
-    **described(__file__),
+    **study_description(__file__),
 )
 
 __all__ = ["STUDY", "NliPermutationParams", "annotation_sample"]

@@ -136,7 +136,7 @@ def acceptance_by(
     return table[[*by, "left", "right", "rate", "low", "high", "permutations", "examples"]]
 
 
-def kept(params: NliPermutationParams) -> pd.DataFrame:
+def pairs_by_scheme(params: NliPermutationParams) -> pd.DataFrame:
     """How many pairs each scheme keeps: corpus, scheme, n, of (pairs that it could have kept), share."""
     first = [params.study.read(params, name, lambda rows: rows["draw"] == 0) for name in ("items", "variants")]
     counts = pd.concat(first).groupby(["corpus", "scheme"]).size()
@@ -149,10 +149,10 @@ def kept(params: NliPermutationParams) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["corpus", "scheme", "n", "of", "share"])
 
 
-def left_out(params: NliPermutationParams) -> pd.DataFrame:
+def exclusions(params: NliPermutationParams) -> pd.DataFrame:
     """What was not used and why, as far as there is any: corpus, reason, n, example."""
     skipped = params.study.read(params, "extent").rename(columns={"skipped": "n"})
-    lost = kept(params).assign(example="")
+    lost = pairs_by_scheme(params).assign(example="")
     lost["n"] = lost["of"] - lost["n"]
     few = f"a side has no {params.clumped_permutations} derangements with {{:.0%}} of its words kept together"
     reasons = {PERMUTED: f"a side has no {params.permutations} derangements"}
@@ -177,7 +177,7 @@ def accepted_examples(params: NliPermutationParams, k: int = 1) -> pd.DataFrame:
         right = (own["right"] == 1) & (own["share"] > 0)
         for label in LABELS:
             places = np.flatnonzero((own["label"] == label) & right)
-            chosen.append(own.iloc[_drawn(places, k, params.seed, "accepted examples", corpus, model)])
+            chosen.append(own.iloc[_draw(places, k, params.seed, "accepted examples", corpus, model)])
     picked = stacked(chosen, [*OF, "unit", "pair", "label", "share"])
     draws = _accepted_draws(params, picked).groupby([*OF, "unit"], as_index=False)["draw"].first()
     columns = [*OF, "label", "pair", *_TEXTS, "accepted"]
@@ -214,10 +214,10 @@ def annotation_sample(
         key: accepted.index[(accepted[["length_group", "group"]] == list(key)).all(axis=1)] for key in product(*strata)
     }
     chosen = accepted.loc[
-        _balanced([_drawn(each, len(each), params.seed, "annotation", corpus, model) for each in members.values()], n)
+        _balanced([_draw(each, len(each), params.seed, "annotation", corpus, model) for each in members.values()], n)
     ]
     draws = _accepted_draws(narrowed, chosen).groupby("unit")["draw"].apply(list)
-    numbers = [_drawn(draws[unit], 1, *where, place)[0] for place, unit in chosen["unit"].items()]
+    numbers = [_draw(draws[unit], 1, *where, place)[0] for place, unit in chosen["unit"].items()]
     sides = {"permuted_premise": "premise", "permuted_hypothesis": "hypothesis", "premise": "original_premise",
              "hypothesis": "original_hypothesis", "group": "stratum", "draw": "permutation"}  # fmt: skip
     columns = ["premise", "hypothesis", "label", "stratum", "length_group", "length", "pair", "permutation",
@@ -237,7 +237,7 @@ def _by_cell(params: NliPermutationParams) -> Iterator[tuple[str, str, pd.DataFr
             yield model, corpus, own.reset_index(drop=True)
 
 
-def _drawn(members: Iterable[int], k: int, *where: object) -> list[int]:
+def _draw(members: Iterable[int], k: int, *where: object) -> list[int]:
     """*k* of *members*, drawn with addressed randomness."""
     return sorted(map(int, members), key=lambda i: address(*where, i))[:k]
 

@@ -32,7 +32,7 @@ def outcomes(params: NliPermutationParams, cell: Cell, items: pd.DataFrame, answ
     the order of the words. right: whether the pair as written gets the gold label. stays: whether the label is that of
     the pair as written, right or wrong; a refusal is another answer, and NaN where the pair as written got none.
     """
-    rows = _judged(params, cell, items, answers)
+    rows = _judge(params, cell, items, answers)
     written = rows[rows["scheme"] == ORIGINAL].set_index("unit")
     first = rows["unit"].map(written["given"]).to_numpy(object)
     stays = np.where(first == REFUSED, np.nan, rows["given"].to_numpy(object) == first)
@@ -43,10 +43,10 @@ def variant_outcomes(
     params: NliPermutationParams, cell: Cell, variants: pd.DataFrame, answers: pd.DataFrame
 ) -> pd.DataFrame:
     """`outcomes` of the other schemes: the hypothesis alone, words kept together."""
-    return _judged(params, cell, variants, answers)
+    return _judge(params, cell, variants, answers)
 
 
-def _judged(params: NliPermutationParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+def _judge(params: NliPermutationParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     probabilities = np.stack(answers["text"].to_list()).astype(float)
     refused = np.isnan(probabilities).any(axis=1)
     given = _LABELS[np.where(refused, len(LABELS), np.nan_to_num(probabilities).argmax(axis=1))]

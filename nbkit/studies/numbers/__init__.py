@@ -14,8 +14,8 @@ import pandas as pd
 
 from nbkit.corpora.templates import PLACEHOLDER
 from nbkit.studies.answering import Cell
-from nbkit.studies.base import described
-from nbkit.studies.numbers.items import drawn, items, problems, template_inputs, templates
+from nbkit.studies.base import study_description
+from nbkit.studies.numbers.items import draw_cases, items, problems, template_inputs, templates
 from nbkit.studies.numbers.judge import copies, in_training, outcomes, smallest, training_inputs
 from nbkit.studies.numbers.params import REFERENCE, NumbersParams
 from nbkit.studies.numbers.running import flags, marks, running_text, sentence_inputs, sentences
@@ -62,7 +62,7 @@ STUDY = Study(
     params=NumbersParams,
     tables=(
         Table(templates, inputs=template_inputs, asks=lambda params: params.asks_for_templates),
-        Table(items, size=lambda params, cell: len(drawn(params, cell))),
+        Table(items, size=lambda params, cell: len(draw_cases(params, cell))),
         Table(outcomes),
         Table(smallest),
         Table(copies),
@@ -77,7 +77,7 @@ STUDY = Study(
     exports=("outcomes", "smallest", "running_text"),
     texts=_texts,
     bounds={"n_cases": ("outcomes", "rows")},
-    **described(__file__),
+    **study_description(__file__),
 )  # fmt: skip
 
 __all__ = ["STUDY", "NumbersParams"]

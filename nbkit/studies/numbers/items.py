@@ -101,7 +101,7 @@ def _drawn(seed: int) -> Callable[[Template], tuple[bool, int]]:
     return lambda each: (bool(template_numbers(each.around, each.lang)), address(seed, "templates", each.text))
 
 
-def drawn(params: NumbersParams, cell: Cell) -> list[tuple[str, str, DrawnNumber]]:
+def draw_cases(params: NumbersParams, cell: Cell) -> list[tuple[str, str, DrawnNumber]]:
     """Capability, format and number of each draw: ``n_numbers`` of a format, or all that it holds."""
     return [
         (name, pattern, number)
@@ -118,7 +118,7 @@ def items(
 ) -> Iterator[list[dict[str, Any]]]:
     """Of each drawn number a sentence for each template of its capability."""
     of_capability = templates.groupby("capability")["template"].agg(list)
-    for name, pattern, number in drawn(params, cell)[start : start + n]:
+    for name, pattern, number in draw_cases(params, cell)[start : start + n]:
         parsed = parse_format(pattern)
         yield [
             {

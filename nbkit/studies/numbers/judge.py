@@ -22,7 +22,7 @@ from nbkit.perturb.shrink_numbers import shrink_number
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.base import trained_by
-from nbkit.studies.numbers.items import drawn
+from nbkit.studies.numbers.items import draw_cases
 from nbkit.studies.numbers.params import NumbersParams
 
 #: The columns of cases and of smallest failures.
@@ -39,7 +39,7 @@ def outcomes(params: NumbersParams, cell: Cell, items: pd.DataFrame, answers: pd
     stand_in: what became of the numbers of a system behind the placeholder step, "" of any other.
     """
     given = zip(items["template"], items["value"], items["written"], answers["source"], strict=True)
-    judged = [_judged(template, Decimal(value), written, answer, cell) for template, value, written, answer in given]
+    judged = [_judge(template, Decimal(value), written, answer, cell) for template, value, written, answer in given]
     stand_ins = [""] * len(items)
     if cell.model.startswith(BY_RULE):
         model = load(cell.model, "translate", *cell[:2], decoding=params.decoding, **params.running)
@@ -59,7 +59,7 @@ def copies(params: NumbersParams, cell: Cell) -> pd.DataFrame:
     """The drawn numbers, and whether each would pass if it were copied as the source writes it: the floor."""
     found = [(name, pattern, f"{number.value:f}", number.written,
               judge_number(number.written, number.value, number.written, *cell[:2]))
-             for name, pattern, number in drawn(params, cell)]  # fmt: skip
+             for name, pattern, number in draw_cases(params, cell)]  # fmt: skip
     table = pd.DataFrame(found, columns=["capability", "format", "value", "written", "judged"])
     verdicts = {name: [getattr(each, name) for each in table["judged"]] for name in ("strict", "lenient")}
     return table.drop(columns="judged").assign(**params.names(cell), **verdicts)
@@ -79,7 +79,7 @@ def smallest(
     turns = zip_longest(*(group.to_dict("records") for _, group in failed.groupby("capability", sort=False)))
     rows = []
     for case in [case for case in chain.from_iterable(turns) if case is not None][: params.n_shrunk]:
-        judged = partial(_asked, ask, Template(case["template"], cell.source, case["capability"]), cell)
+        judged = partial(_ask_filled, ask, Template(case["template"], cell.source, case["capability"]), cell)
         first = DrawnNumber(Decimal(case["value"]), case["written"])
         shrunk = shrink_number(first, case["format"], cell.source, partial(_fails, judged))
         ((source, output, verdict),) = judged([shrunk.number.written])
@@ -89,19 +89,15 @@ def smallest(
     return pd.DataFrame(rows, columns=list(SMALLEST)).assign(**params.names(cell))
 
 
-def _asked(
+def _ask_filled(
     ask: Callable[[list[str]], list[str]], template: Template, cell: Cell, writings: list[str]
 ) -> list[tuple[str, str, Judgement]]:
     """The template filled with each writing of a number, its translation, and how that is judged."""
     sources = [template.fill(each) for each in writings]
     return [
-        (source, answer, _judged(template.text, _value(written, cell.source), written, answer, cell))
+        (source, answer, _judge(template.text, _value(written, cell.source), written, answer, cell))
         for source, answer, written in zip(sources, ask(sources), writings, strict=True)
     ]
-
-
-def _failing(judged: Callable[[list[str]], list[Any]], writings: list[str]) -> list[bool]:
-    return [not verdict.strict for *_, verdict in judged(writings)]
 
 
 def _fails(judged: Callable[[list[str]], list[Any]], writings: list[str]) -> list[bool]:
@@ -113,7 +109,7 @@ def _value(written: str, lang: str) -> Decimal:
     return find_numbers(written, lang)[0].value
 
 
-def _judged(template: str, value: Decimal, written: str, answer: str, cell: Cell) -> Judgement:
+def _judge(template: str, value: Decimal, written: str, answer: str, cell: Cell) -> Judgement:
     own, at = _of_template(template, cell.source)
     return judge_number(answer, value, written, *cell[:2], own, at)
 

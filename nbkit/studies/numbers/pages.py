@@ -186,7 +186,7 @@ def with_marks(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(source_marked=sources, hypothesis_marked=outputs, report=report, whose=whose)
 
 
-def drawn(params: NumbersParams, rows: pd.DataFrame, purpose: str, columns: Sequence[str]) -> list[int]:
+def ranks(params: NumbersParams, rows: pd.DataFrame, purpose: str, columns: Sequence[str]) -> list[int]:
     """An addressed random rank of each row, by what it is of."""
     return [address(params.seed, purpose, *row) for row in rows[list(columns)].itertuples(index=False, name=None)]
 
@@ -202,7 +202,7 @@ def errors_found(params: NumbersParams, found: pd.DataFrame, k: int) -> pd.DataF
     correct: how the number is written in the target language.
     """
     failed = with_texts(params, found[~found["strict"].astype(bool)])
-    failed = failed.assign(rank=drawn(params, failed, "errors", [*OF, "source"]))
+    failed = failed.assign(rank=ranks(params, failed, "errors", [*OF, "source"]))
     failed = failed.assign(at=failed.groupby(OF, sort=False).ngroup()).sort_values("rank")
     failed = failed.assign(turn=failed.groupby([*OF, "error"]).cumcount()).sort_values(["turn", "rank"])
     chosen = failed.groupby(OF, sort=False).head(k).sort_values(["at", "rank"]).reset_index(drop=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nbkit.studies.base import described
+from nbkit.studies.base import study_description
 from nbkit.studies.study import Study, Table
 from nbkit.studies.word_order import items as treating
 from nbkit.studies.word_order import judge
@@ -38,5 +38,5 @@ STUDY = Study(
     texts=judge.texts,
     bounds={"n_pairs": ("items", "units")},
     tags=lambda params: {"corpus": params.corpus},
-    **described(__file__),
+    **study_description(__file__),
 )

@@ -185,7 +185,9 @@ def show_correlations(params: WordOrderParams, rows: pd.DataFrame, what: str, na
     notebook.show(shown, name, caption=caption + theme.metric_label(params.kappa), **_TABLES["correlations"])
 
 
-def drawn(params: WordOrderParams, purpose: str, by: Sequence[str], k: int, condition: str = "") -> pd.DataFrame:
+def draw_outcomes(
+    params: WordOrderParams, purpose: str, by: Sequence[str], k: int, condition: str = ""
+) -> pd.DataFrame:
     """*k* outcomes of each group of *by*, drawn with addressed randomness, no pair twice in a group, with their texts.
 
     condition: what outcomes are drawn from, besides being those of perturbed sentences by the run's κ.
