@@ -466,12 +466,8 @@ class StudyParams(BaseModel):
 
 def _key_fields(kind: type[StudyParams], table: str) -> set[str]:
     """The fields of the parameters of *kind* that are in the keys of *table*."""
-    return {
-        name
-        for name, field in kind.model_fields.items()
-        if NOT_IN_KEYS not in field.metadata
-        and all(table in mark for mark in field.metadata if isinstance(mark, frozenset))
-    }
+    marks = {name: field.metadata for name, field in kind.model_fields.items() if NOT_IN_KEYS not in field.metadata}
+    return {name for name, own in marks.items() if all(table in mark for mark in own if isinstance(mark, frozenset))}
 
 
 @cache

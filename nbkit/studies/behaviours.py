@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -245,11 +246,8 @@ def filled(value: Any, systems: Mapping[str, str], src: str, tgt: str) -> Any:
     if isinstance(value, str):
         return value.replace("{src}", src).replace("{tgt}", tgt).replace(DATA, os.environ.get("NBKIT_DATA", ""))
     if isinstance(value, list):
-        return [
-            each
-            for part in value
-            for each in (systems.values() if part == "{system}" else [filled(part, systems, src, tgt)])
-        ]
+        parts = (systems.values() if part == "{system}" else [filled(part, systems, src, tgt)] for part in value)
+        return list(chain.from_iterable(parts))
     if isinstance(value, dict):
         if value.get("{label}") == "{system}":
             return dict(systems)

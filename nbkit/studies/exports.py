@@ -74,13 +74,9 @@ def declaration(study: Study) -> dict[str, Any]:
     from nbkit.studies.behaviours import behaviour_of, findings_of
 
     behaviour = behaviour_of(study)
+    about = {"schema_version": SCHEMA_VERSION, "study": study.name}
     declared = behaviour.model_dump(mode="json", exclude=NOT_OF_OUTCOMES) if behaviour else {}
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "study": study.name,
-        "behaviour": declared,
-        "findings": findings_of(study),
-    }
+    return {**about, "behaviour": declared, "findings": findings_of(study)}
 
 
 def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:

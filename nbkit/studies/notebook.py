@@ -128,9 +128,8 @@ def _styled(
         return styles.empty(empty, caption)
     chosen = _shown(rows, columns) if columns else list(rows)
     named = {each: rows[each].map(theme.called(str(each))) for each in chosen if each in _NAMED}
-    table = styles.styled(
-        rows[chosen].assign(**named), caption=caption, best=best, headings={**_HEADINGS, **(headings or {})}
-    )
+    heads = {**_HEADINGS, **(headings or {})}
+    table = styles.styled(rows[chosen].assign(**named), caption=caption, best=best, headings=heads)
     wide = [{"selector": f"td.col{place}", "props": "min-width: 15em"} for place, each in enumerate(chosen)
             if each in html and rows[each].str.len().median() > _SENTENCE]  # fmt: skip
     table.set_table_styles(wide, overwrite=False)  # type: ignore[arg-type]
@@ -304,9 +303,8 @@ def research_code(paper: Paper) -> HTML | None:
     shown = table[["topic", "paper", "code", "ours"]].assign(changes=shares.where(table["changes"].notna()))
     if table["note"].ne("").any():
         shown = shown.assign(note=table["note"])
-    styled = styles.styled(
-        shown, caption=_CAPTION, headings={"paper": "the paper", "code": "its research code", "ours": "nbkit"}
-    )
+    headings = {"paper": "the paper", "code": "its research code", "ours": "nbkit"}
+    styled = styles.styled(shown, caption=_CAPTION, headings=headings)
     # A share is followed by words.
     styled.set_table_styles([{"selector": "td, th", "props": "text-align: left; white-space: normal"}], overwrite=False)
     return styles.folded(styled, "What the research code does differently")

@@ -346,10 +346,8 @@ class Part:
             return self._checked(made[0]), made[1]
         units = list(islice(made, given["n"]))
         rows = [{"unit": self.start + i, **row} for i, rows in enumerate(units) for row in rows]
-        ids = [
-            row.get("item") or item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit"))
-            for row in rows
-        ]
+        contents = ((value for name, value in row.items() if name != "unit") for row in rows)
+        ids = [row.get("item") or item_id(*self.cell[:2], *own) for row, own in zip(rows, contents, strict=True)]
         table = stacked([pd.DataFrame(rows)], ["unit", *columns])
         return self._checked(table.assign(item=pd.Series(ids, dtype="str"))), len(units)
 
@@ -360,9 +358,8 @@ class Part:
         """Another table of every model for the same languages; of the same units where both have those of one table."""
         cells, study = self.run.with_models(self.cell), self.run.study
         same_units = self.base is not None and self.base is study.base_of(table)
-        tables = [
-            replace(self, table=table, cell=cell).rows if same_units else self._whole(table, cell) for cell in cells
-        ]
+        parts = (replace(self, table=table, cell=cell) for cell in cells)
+        tables = [part.rows if same_units else self._whole(table, part.cell) for part in parts]
         return stacked(tables, [*table.columns, *study.of, "model"])
 
     def _whole(self, table: Table, cell: Cell | None = None) -> pd.DataFrame:

@@ -119,10 +119,9 @@ def _sample(
     sample, origin = edited_text(text, number, candidate)
     attractor, seed = candidate.attractor, candidate.seed
     name = [pair["key"], candidate.kind, attractor, candidate.noun, candidate.replaced, number]
-    place, token = place_of(sample, origin.index(None)), origin.index(pair["token"])
-    item = item_id(pair["item"], candidate.kind, attractor, candidate.noun, candidate.replaced, number)
+    place = place_of(sample, origin.index(None))
     return {
-        "item": item,
+        "item": item_id(pair["item"], *name[1:]),
         "sample": json.dumps(name, ensure_ascii=False, separators=(",", ":")),
         **{column: pair[column] for column in ("key", "corpus", "pair", "homograph", "sense", "source", "reference")},
         "kind": candidate.kind,
@@ -132,9 +131,8 @@ def _sample(
         "adversarial": adversarial,
         "text": sample.text,
         "tokens": list(sample.tokens),
-        "token": token,
-        "start": place["start"],
-        "end": place["end"],
+        "token": origin.index(pair["token"]),
+        **{end: place[end] for end in ("start", "end")},
         **{
             f"{measure}_{side}": MEASURES[measure](known, attractor, pair["homograph"], towards)
             for measure in ("freq", "ppmi")
@@ -168,9 +166,8 @@ def attacks(
     """
     fluent = samples[samples["fluent"].astype(bool)]
     of_seed = outcomes.set_index("key").reindex(fluent["key"]).set_axis(fluent.index)
-    found = senses_of(
-        params, cell, fluent["tokens"].tolist(), fluent, answers.loc[fluent.index, "text"].tolist(), links
-    )
+    tokens, texts = fluent["tokens"].tolist(), answers.loc[fluent.index, "text"].tolist()
+    found = senses_of(params, cell, tokens, fluent, texts, links)
     each = zip(of_seed["outcome"], found["found"], fluent["sense"], fluent["adversarial"], strict=True)
     outcome = pd.Series([attack_outcome(*row) for row in each], index=fluent.index, dtype="str")
     return fluent[GROUPS].assign(

@@ -51,9 +51,8 @@ def pairs(
         found = _by_majority(params, cell, corpus, start, n, all_votes)
     else:
         read = list(islice(pairs_of(params, cell, corpus, n, start), n))
-        found = _by_references(
-            params, read, pair_links(params, cell, corpus, read, start, links, aligned, linked), finder
-        )
+        of_pairs = pair_links(params, cell, corpus, read, start, links, aligned, linked)
+        found = _by_references(params, read, of_pairs, finder)
     for unit, rows in enumerate(found, start=start):
         fold = fold_of(folds, unit) if params.is_cross_fitted(corpus) else -1
         yield [_row(params, row, corpus, fold, known(fold), finder) for row in rows]

@@ -45,12 +45,10 @@ def outcomes(
         tokens = [source_of(row, cell.source).tokens for row in items.to_dict("records")]
         found = senses_of(params, cell, tokens, items, answers["source"].tolist(), links)
     pairs = list(zip(found["reached"], items["sense"], strict=True))
-    outcome = pd.Series(
-        [sense_verdict(reached, params.reach, sense) for reached, sense in pairs], index=items.index, dtype="str"
-    )
-    variants = {
-        f"outcome_{name}": [sense_verdict(reached, name, sense) for reached, sense in pairs] for name in VARIANTS
-    }
+    by_rule, *others = ([sense_verdict(reached, each, sense) for reached, sense in pairs]
+                        for each in (params.reach, *VARIANTS))  # fmt: skip
+    outcome = pd.Series(by_rule, index=items.index, dtype="str")
+    variants = {f"outcome_{name}": each for name, each in zip(VARIANTS, others, strict=True)}
     return items[GROUPS].assign(
         bias=items[f"freq_wrong_{params.bias}"] - items[f"freq_right_{params.bias}"],
         words=found["words"],

@@ -225,9 +225,8 @@ def fold_of(folds: pd.DataFrame, place: int) -> int:
 
 def fold_counts(senses: pd.DataFrame) -> Callable[[int], SenseCounts]:
     """A function from a part of the training corpus to the counts of all others (−1: of all pairs)."""
-    return cache(
-        lambda fold: SenseCounts.from_table(senses.loc[(senses["fold"] != fold) | (senses["fold"] == -1), COLUMNS])
-    )
+    in_all = senses["fold"] == -1
+    return cache(lambda fold: SenseCounts.from_table(senses.loc[(senses["fold"] != fold) | in_all, COLUMNS]))
 
 
 def senses(

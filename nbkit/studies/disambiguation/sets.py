@@ -73,10 +73,8 @@ def attack_sets(params: DisambiguationParams, samples: pd.DataFrame) -> dict[str
     near = table[table["kind"].isin(_NEAR)]
     ranked = near.sort_values(["gap", "tie"], ascending=[False, True])
     chosen = ranked.groupby("homograph").head(params.per_homograph).head(params.attack_size)
-    by_chance = {RANDOM: table, RANDOM_NEAR: near}
-    return {CHALLENGE: chosen, **{
-        name: each.sort_values("chance").head(len(chosen)) for name, each in by_chance.items()
-    }}  # fmt: skip
+    by_chance = (each.sort_values("chance").head(len(chosen)) for each in (table, near))
+    return dict(zip((CHALLENGE, RANDOM, RANDOM_NEAR), (chosen, *by_chance), strict=True))
 
 
 def judgement_sample(params: DisambiguationParams, n: int = 100) -> pd.DataFrame:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from nbkit.corpora.idioms import IdiomPair
@@ -89,11 +88,8 @@ def system_of(params: IdiomsParams, cell: Cell) -> dict[str, str]:
 
 def judged_by(params: IdiomsParams, cell: Cell) -> Any:
     """What stands behind the names of the system and of the aligners, and what cuts sources."""
-    return [
-        system_of(params, cell) if cell.model else "",
-        aligners_identity(params, cell),
-        texts_identity(params, cell),
-    ]
+    system = system_of(params, cell) if cell.model else ""
+    return [system, aligners_identity(params, cell), texts_identity(params, cell)]
 
 
 def outcomes(
@@ -116,9 +112,7 @@ def control_outcomes(
     splits: pd.DataFrame,
 ) -> pd.DataFrame:  # fmt: skip
     """`outcomes` of the controls."""
-    return _of_controls(
-        items, lambda translations: _judge(params, cell, items, translations, dictionary, links, splits)
-    )
+    return _of_controls(items, lambda texts: _judge(params, cell, items, texts, dictionary, links, splits))
 
 
 def _of_controls(rows: pd.DataFrame, judged: Callable[[pd.Series], pd.DataFrame]) -> pd.DataFrame:
@@ -280,9 +274,7 @@ def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     elif part.cell.model:
         shown["output"] = rows["item"].map(run.answers(part.cell, items)["source"])
     else:
-        shown["output"] = np.select(
-            [shown["model"] == name for name in CONTROLS], [shown[c] for c in CONTROLS.values()]
-        )
+        shown["output"] = shown["source"].where(shown["model"] != CONTROL_NAMES[0], shown["reference"])
     if part.table.name == "compared":  # voters take the place of references
         shown["reference"] = ""
     if "idiom" in rows:

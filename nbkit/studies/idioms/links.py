@@ -160,12 +160,9 @@ def dictionary(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.Dat
             ways = [fetch_muse(*cell[:2], there.parent), fetch_muse(*cell[1::-1], there.parent)]
         else:
             ways = [read_dictionary(there), read_dictionary(back) if back else None]
-    rows = [
-        (way, own.name, own.kind, word, list(each))
-        for way, own in zip(("forward", "reverse"), ways, strict=True)
-        if own is not None
-        for word, each in own.entries.items()
-    ]
+    known = {way: own for way, own in zip(("forward", "reverse"), ways, strict=True) if own is not None}
+    rows = [(way, own.name, own.kind, word, list(each))
+            for way, own in known.items() for word, each in own.entries.items()]  # fmt: skip
     return pd.DataFrame(rows, columns=["way", "name", "kind", "word", "translations"])
 
 

@@ -35,10 +35,8 @@ def leaks(params: IdiomsParams, cell: Cell, model: str, splits: pd.DataFrame) ->
     if wanted and not any(corpus_texts_problems(corpus, *cell[:2], n) for corpus, n in wanted):
         test = [pair_of(row) for row in splits[splits["split"] == "test"].to_dict("records")]
         pairs = sum(_searched(cell, corpus, n, test) for corpus, n in wanted)
-    regular = recipe.pairs if recipe else None
-    return pd.DataFrame([{**system_of(params, cell), "pairs": float(pairs), "regular": regular}]).astype(
-        {"regular": float}
-    )
+    regular = float(recipe.pairs) if recipe and recipe.pairs is not None else np.nan
+    return pd.DataFrame([{**system_of(params, cell), "pairs": float(pairs), "regular": regular}])
 
 
 def _searched(cell: Cell, corpus: str, n: int | None, test: Iterable[Any]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from statistics import fmean, harmonic_mean
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,9 +49,8 @@ def measures(pairs: pd.DataFrame, by: Sequence[str] = OF) -> pd.DataFrame:
     groups = pairs[list(by)].drop_duplicates()
     tables = []
     for name in values:
-        found = groups.merge(
-            summarise(rows, name, by, cluster="pair", interval="mean" if name == "p_correct_coded" else "share"), "left"
-        )
+        interval: Any = "mean" if name == "p_correct_coded" else "share"
+        found = groups.merge(summarise(rows, name, by, cluster="pair", interval=interval), "left")
         tables.append(found.fillna({"n": 0}).astype({"n": int}).assign(measure=name))
     table = pd.concat(tables).sort_index(kind="stable")  # the rows of a group together
     table = table[(table["measure"] != "refused") | (table["n"] > 0)].reset_index(drop=True)
@@ -209,13 +209,10 @@ def annotation_sample(
             f"{corpus}; ask for fewer, or read more pairs (n_pairs)"
         )
     accepted = accepted.assign(length_group=np.where(accepted["length"] > accepted["length"].median(), "long", "short"))
-    where, strata = (params.seed, corpus, model), [("short", "long"), (CORRECT, FLIPPED)]
-    members = {
-        key: accepted.index[(accepted[["length_group", "group"]] == list(key)).all(axis=1)] for key in product(*strata)
-    }
-    chosen = accepted.loc[
-        _balanced([_draw(each, len(each), params.seed, "annotation", corpus, model) for each in members.values()], n)
-    ]
+    where, of = (params.seed, corpus, model), accepted[["length_group", "group"]]
+    strata = (accepted.index[(of == list(key)).all(axis=1)] for key in product(("short", "long"), (CORRECT, FLIPPED)))
+    ranked = [_draw(each, len(each), params.seed, "annotation", corpus, model) for each in strata]
+    chosen = accepted.loc[_balanced(ranked, n)]
     draws = _accepted_draws(narrowed, chosen).groupby("unit")["draw"].apply(list)
     numbers = [_draw(draws[unit], 1, *where, place)[0] for place, unit in chosen["unit"].items()]
     sides = {"permuted_premise": "premise", "permuted_hypothesis": "hypothesis", "premise": "original_premise",
@@ -267,8 +264,6 @@ def _with_texts(params: NliPermutationParams, chosen: pd.DataFrame) -> pd.DataFr
     original, permuted = (items.loc[items["scheme"] == name, columns] for name in (ORIGINAL, PERMUTED))
     found = chosen.drop(columns="pair").merge(original.drop(columns="draw"), on=["corpus", "unit"], how="left")
     found = found.merge(permuted.drop(columns="id"), on=["corpus", "unit", "draw"], how="left", suffixes=("", "_moved"))
-    lines = [
-        [*one.split("\n"), *other.split("\n")] for one, other in zip(found["text"], found["text_moved"], strict=True)
-    ]
+    lines = (found["text"] + "\n" + found["text_moved"]).str.split("\n").tolist()
     texts = pd.DataFrame(lines, columns=_TEXTS, index=found.index)
     return pd.concat([found.rename(columns={"id": "pair"}), texts], axis=1)

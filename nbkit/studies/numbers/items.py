@@ -103,14 +103,10 @@ def _drawn(seed: int) -> Callable[[Template], tuple[bool, int]]:
 
 def draw_cases(params: NumbersParams, cell: Cell) -> list[tuple[str, str, DrawnNumber]]:
     """Capability, format and number of each draw: ``n_numbers`` of a format, or all that it holds."""
-    return [
-        (name, pattern, number)
-        for name, patterns in params.patterns(cell.source).items()
-        for pattern in patterns
-        for number in _draw(
-            pattern, cell.source, min(params.n_numbers, parse_format(pattern).size(cell.source)), params.seed
-        )
-    ]
+    patterns = [(name, each) for name, own in params.patterns(cell.source).items() for each in own]
+    sizes = (min(params.n_numbers, parse_format(each).size(cell.source)) for _, each in patterns)
+    return [(name, each, number) for (name, each), size in zip(patterns, sizes, strict=True)
+            for number in _draw(each, cell.source, size, params.seed)]  # fmt: skip
 
 
 def items(

@@ -206,9 +206,7 @@ def errors_found(params: NumbersParams, found: pd.DataFrame, k: int) -> pd.DataF
     failed = failed.assign(at=failed.groupby(OF, sort=False).ngroup()).sort_values("rank")
     failed = failed.assign(turn=failed.groupby([*OF, "error"]).cumcount()).sort_values(["turn", "rank"])
     chosen = failed.groupby(OF, sort=False).head(k).sort_values(["at", "rank"]).reset_index(drop=True)
-    chosen["correct"] = [
-        _correct(*row) for row in chosen[["value", "format", "target_language"]].itertuples(index=False)
-    ]
+    chosen["correct"] = list(map(_correct, chosen["value"], chosen["format"], chosen["target_language"]))
     return chosen[[*OF, "capability", "template", "error", "source", "hypothesis", "found", "correct"]]
 
 
@@ -234,9 +232,7 @@ def smallest_failures(params: NumbersParams, rows: pd.DataFrame) -> pd.DataFrame
 
 def show_smallest(rows: pd.DataFrame, name: str) -> None:
     """Show `smallest_failures`, each in its sentence."""
-    simpler = [
-        _of_simpler(*row) for row in rows[["proved", "smallest", "smallest_format", "pair"]].itertuples(index=False)
-    ]
+    simpler = list(map(_of_simpler, rows["proved"], rows["smallest"], rows["smallest_format"], rows["pair"]))
     written = {each: rows[each].map(escape) for each in ("written", "smallest")}
     shown = with_marks(rows).assign(**written, simpler=simpler)
     show(shown, name, data=rows, text=True, **_TABLES["smallest"])

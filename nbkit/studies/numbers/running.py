@@ -97,11 +97,8 @@ def running_text(params: NumbersParams, cell: Cell, sentences: pd.DataFrame, eac
     """
     references = _flagged(cell, sentences, sentences["reference"].tolist()).assign(model=REFERENCE)
     found = pd.concat([each_flags, references], ignore_index=True)
-    having = Counter(
-        (unit, place)
-        for unit, flags in zip(found["unit"], found["flags"], strict=True)
-        for place in {flag["place"] for flag in flags}
-    )
+    places = [{flag["place"] for flag in flags} for flags in found["flags"]]
+    having = Counter((unit, place) for unit, own in zip(found["unit"], places, strict=True) for place in own)
     kinds = dict(zip(sentences["unit"], sentences["kinds"], strict=True))
     rows = []
     for row in found.to_dict("records"):

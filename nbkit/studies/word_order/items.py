@@ -93,10 +93,8 @@ def left_out(params: WordOrderParams, cell: Cell) -> pd.DataFrame:
 
 
 def _pairs(params: WordOrderParams, cell: Cell, **which: Any) -> Iterator[Pair]:
-    parsers = params.parsers or None
-    return corpora.load_pairs(
-        params.corpus, cell.source, cell.target, parsers=parsers, on_error=params.on_error, **which
-    )
+    how = {"parsers": params.parsers or None, "on_error": params.on_error, **which}
+    return corpora.load_pairs(params.corpus, cell.source, cell.target, **how)
 
 
 def _is_short(params: WordOrderParams, pair: Pair) -> bool:

@@ -238,9 +238,8 @@ def in_paper_order(table: pd.DataFrame, by: Sequence[str] = (*_CELL, "perturbati
     def rank(column: pd.Series) -> pd.Series:
         return column.map({name: i for i, name in enumerate(orders[str(column.name)](column))})
 
-    return table.sort_values(
-        [name for name in orders if name in table and name in by], key=rank, kind="stable", ignore_index=True
-    )
+    keys = [name for name in orders if name in table and name in by]
+    return table.sort_values(keys, key=rank, kind="stable", ignore_index=True)
 
 
 def signature(params: WordOrderParams) -> str:
