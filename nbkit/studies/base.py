@@ -130,9 +130,11 @@ def with_distinct_labels(names: list[str], label: Callable[[str], str], way_out:
     return names
 
 
-def _distinct(names: list[str], task: str, registry: str) -> list[str]:
-    called = partial(or_value_error, partial(label, task=task))
-    return with_distinct_labels(without_repeats(names), called, _RENAME.format(registry))
+def distinct(task: str, registry: str) -> AfterValidator:
+    """A validator of a list of models of a *task*: repeats are skipped, and no two have the same label."""
+    labelled = partial(or_value_error, partial(label, task=task))
+    way_out = _RENAME.format(registry)
+    return AfterValidator(lambda names: with_distinct_labels(without_repeats(names), labelled, way_out))
 
 
 #: A language that nbkit knows, and several of them in the order of the paper's tables.
@@ -231,14 +233,10 @@ Written = BeforeValidator(_systems)
 
 
 #: Models that tables and figures can tell apart.
-Translators: TypeAlias = Annotated[
-    list[str], Written, AfterValidator(partial(_distinct, task="translate", registry="MODELS"))
-]
+Translators: TypeAlias = Annotated[list[str], Written, distinct("translate", "MODELS")]
 
 
-Classifiers: TypeAlias = Annotated[
-    list[str], AfterValidator(partial(_distinct, task="classify", registry="CLASSIFIERS"))
-]
+Classifiers: TypeAlias = Annotated[list[str], distinct("classify", "CLASSIFIERS")]
 
 
 #: Where and in which precision models run.

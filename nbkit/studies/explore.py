@@ -206,9 +206,8 @@ def _judged(found: pd.DataFrame, measure: Measure) -> pd.Series:
     for wanted, groups in ((True, measure.where), (False, measure.unlike)):
         for key, values in groups.items():
             found = found[[(each.get(key) in values) == wanted for each in found["groups"]]]
-    judged, minus = (
-        found[found["measure"] == name].set_index("item")["value"] for name in (measure.measure, measure.minus)
-    )
+    of_item, names = found.set_index("item"), (measure.measure, measure.minus)
+    judged, minus = (of_item.loc[of_item["measure"] == name, "value"] for name in names)
     return (judged - minus if measure.minus else judged).dropna()
 
 

@@ -170,9 +170,8 @@ def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about
     with pq.ParquetWriter(path, whole, compression="zstd") as writer:
         for part in made():
             lacking = [name for name in whole.names if name not in part]
-            writer.write_table(
-                pa.Table.from_pandas(_plain(part).assign(**dict.fromkeys(lacking)), whole, preserve_index=False)
-            )
+            rows = _plain(part).assign(**dict.fromkeys(lacking))
+            writer.write_table(pa.Table.from_pandas(rows, whole, preserve_index=False))
             n += len(part)
     return n
 
@@ -219,9 +218,8 @@ def read_declaration(path: Path) -> dict[str, Any]:
     try:
         schema = pq.read_schema(path)
     except (OSError, pa.ArrowException) as error:
-        raise DataError(
-            f"not readable as Parquet ({' '.join(str(error).split())}); delete it and run again", path
-        ) from None
+        why = " ".join(str(error).split())
+        raise DataError(f"not readable as Parquet ({why}); delete it and run again", path) from None
     columns, about = schema.names, (schema.metadata or {}).get(METADATA)
     if about is None and "schema_version" not in columns:
         raise DataError("not a file of outcomes: name one that `nbkit outcomes RUN` wrote", path)

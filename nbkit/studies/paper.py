@@ -151,9 +151,6 @@ class Paper:
         if "model" in on:
             keys, theirs = (each.assign(model=each["model"].map(self._label)) for each in (keys, theirs))
         found = keys.merge(theirs, on=on, how="left").set_index(ours.index)
-        return ours.assign(
-            published=found["published"],
-            printed=found["printed"].fillna(NOT_PRINTED),
-            difference=ours[value] - found["published"],
-            note=found["note"].fillna(""),
-        )
+        found = found.fillna({"printed": NOT_PRINTED, "note": ""})
+        off = ours[value] - found["published"]
+        return ours.assign(published=found["published"], printed=found["printed"], difference=off, note=found["note"])

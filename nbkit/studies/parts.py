@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from nbkit.errors import NbkitError
 from nbkit.models.services.outputs import MissingOutputsError
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from nbkit.studies.study import Study, Table
 
 T = TypeVar("T")
+#: What a table's function yields: the rows of each of its units.
+Units: TypeAlias = Iterator[list[dict[str, Any]]]
+#: The argument *ask_model* of a table's function: from a model and texts to its answers.
+AskModel: TypeAlias = Callable[[str, list[str]], list[str]]
 #: The tables of models' answers that judge them; cards, comparisons and exports read this one.
 OUTCOMES = "outcomes"
 #: Arguments of a table's function that need the cell's model.

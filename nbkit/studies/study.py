@@ -348,9 +348,8 @@ class Study:
 
     def depth(self, table: Table) -> int:
         """How many tables have to be made one after the other before a table is."""
-        return max(
-            (self.depth(self.by_name[name]) + 1 for name in (*self.dependencies(table), *table.after)), default=0
-        )
+        before = [self.by_name[name] for name in (*self.dependencies(table), *table.after)]
+        return max((self.depth(each) + 1 for each in before), default=0)
 
 
 def outdated(studies: Iterable[Study]) -> list[Block]:

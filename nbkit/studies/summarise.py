@@ -193,9 +193,8 @@ def _sums_of_relation(
     """DuckDB adds up twice: values to cells, then what they add to their cell's mean to clusters."""
     rows = _projected(relation, {_VALUE: value, _ALL: "0"}, list(dict.fromkeys([*cells, *cluster])))
     rows = rows.filter(f"{_VALUE} IS NOT NULL")
-    quoted, groups, units = (
-        ", ".join(map(_quoted, dict.fromkeys([_ALL, *names]))) for names in (cells, by, [*by, *cluster])
-    )
+    names = [list(map(_quoted, dict.fromkeys([_ALL, *each]))) for each in (cells, by, [*by, *cluster])]
+    quoted, groups = ", ".join(names[0]), ", ".join(names[1])
     known = f"""
         WITH cells AS (
             SELECT {quoted}, count(*) AS n, sum({_VALUE}) AS total,
@@ -206,10 +205,8 @@ def _sums_of_relation(
                    1 / (count(*) OVER (PARTITION BY {groups}) * n) AS each
             FROM cells)"""
     keys = rows.query(_ROWS, f"{known} SELECT * FROM known ORDER BY code").df()
-    alike = " AND ".join(
-        f"r.{_quoted(name)} IS NOT DISTINCT FROM k.{_quoted(name)}" for name in dict.fromkeys([_ALL, *cells])
-    )
-    own = ", ".join(f"r.{name}" for name in units.split(", "))
+    alike = " AND ".join(f"r.{name} IS NOT DISTINCT FROM k.{name}" for name in names[0])
+    own = ", ".join(f"r.{name}" for name in names[2])
     sums = rows.query(_ROWS, f"""{known}
         SELECT code, sum((r.{_VALUE} - k.mean) * k.each) AS influence, sum(k.each) AS weight,
                sum(r.{_VALUE} * k.each) AS share

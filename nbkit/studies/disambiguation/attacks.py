@@ -30,7 +30,7 @@ from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import RIGHT, UNDECIDED, place_of, senses_of, sentence_of
 from nbkit.studies.disambiguation.sets import random_ranks
-from nbkit.studies.parts import item_id
+from nbkit.studies.parts import Units, item_id
 from nbkit.text.sentences import Text
 
 #: What becomes of a test pair, in the order of the filters, and what an attack comes to.
@@ -77,7 +77,7 @@ def _expected(params: DisambiguationParams, cell: Cell, pairs: pd.DataFrame) -> 
 def samples(
     params: DisambiguationParams, cell: Cell, start: int, n: int, seeds: pd.DataFrame, all_items: pd.DataFrame,
     all_senses: pd.DataFrame,
-) -> Iterator[list[dict[str, Any]]]:  # fmt: skip
+) -> Units:  # fmt: skip
     """Every edit of every seed that keeps the constraints, or as many as are drawn; a unit is a seed.
 
     noun is the word that the attractor modifies, replaced the adjective that was there ("" if it is inserted), token

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.items import BIASES, source_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import FOUND, PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, sense_verdict, senses_of
+from nbkit.studies.parts import Units
 from nbkit.text.parsers import parse_remembered, parser_for, parser_identity
 
 #: What outcomes hold of their items, and of the translation.
@@ -69,7 +69,7 @@ def reasons(outcome: pd.Series, reason: pd.Series, passes: str) -> pd.Series:
 # How good the models are: BLEU, and MuCoW's own score.
 
 
-def plain(params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
+def plain(params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int) -> Units:
     """The first pairs of a test corpus, for BLEU."""
     texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
     for pair in islice(texts, start, start + n):
@@ -88,7 +88,7 @@ def mucow_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
     return [*map(file_digest, mucow_files(params)), parser_identity(spec, cell.target)]
 
 
-def mucow_items(params: DisambiguationParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
+def mucow_items(params: DisambiguationParams, cell: Cell, start: int, n: int) -> Units:
     """The sentences of MuCoW, if the lexicon is its. Raises `DataError` if there are not as many as items."""
     key, text = mucow_files(params)
     sources, asked = read_lines(text), read_mucow(key)

@@ -42,9 +42,8 @@ from nbkit.studies.summarise import strengths, summarise
 from nbkit.yaml_text import read_own
 
 #: What biases, sets of pairs, fates of test pairs, training settings and reaches are called, and columns with PPMI.
-MEASURES, SETS, FATES, SETTINGS, REACH, PPMI, _EMPTY, _SUCCESSES, _TABLES = read_own(
-    Path(__file__).with_name("looks.yaml")
-).values()
+_LOOKS = read_own(Path(__file__).with_name("looks.yaml"))
+MEASURES, SETS, FATES, SETTINGS, REACH, PPMI, _EMPTY, _SUCCESSES, _TABLES = _LOOKS.values()
 #: What stands in place of a table or figure without rows.
 NO_PAIR, NO_ERROR, NO_SAMPLE, NOT_ATTACKED = _EMPTY.values()
 _SIDES = {"correct": "{0}_right_{1}", "wrong": "{0}_wrong_{1}", "diff": "{0}_wrong_{1} - {0}_right_{1}"}

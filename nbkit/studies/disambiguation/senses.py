@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -247,7 +247,5 @@ def _sources(
         seen.add(line.source)
     wanted = [source for _, _, source in lines if source]
     spec = parser_for(cell.source, params.parsers or None)
-    parsed: Mapping[str, Text] = dict(
-        zip(wanted, parse_remembered(wanted, spec, cell.source, store=Store()), strict=True)
-    )
+    parsed = dict(zip(wanted, parse_remembered(wanted, spec, cell.source, store=Store()), strict=True))
     yield from ((number, name, parsed[source] if source else None) for number, name, source in lines)

@@ -90,10 +90,8 @@ def judgement_sample(params: DisambiguationParams, n: int = 100) -> pd.DataFrame
     attacks = attack_sets(params, samples[samples["fluent"].astype(bool)])[CHALLENGE]
     pairs = pair_sets(params, pool, counts)[CHALLENGE]
     rows = []
-    for name, table, text, key, size in (
-        (ADVERSARIAL, attacks, "text", "sample", n - n // 2),
-        (REGULAR, pairs, "source", "key", n // 2),
-    ):
+    kinds = ((ADVERSARIAL, attacks, "text", "sample", n - n // 2), (REGULAR, pairs, "source", "key", n // 2))
+    for name, table, text, key, size in kinds:
         chance = random_ranks(table[key], "random", params.seed, "judgement")
         chosen = table.assign(chance=chance).sort_values("chance").drop_duplicates(text).head(size)
         for row in chosen.to_dict("records"):

@@ -47,11 +47,8 @@ from nbkit.text.sentences import Text
 #: The controls, each with the column that is its answer.
 CONTROLS = dict(zip(CONTROL_NAMES, ("reference", "source"), strict=True))
 #: The settings of LitTER that each variant of nbkit changes.
-SETTINGS: dict[str, dict[str, Any]] = {
-    "inflected": {"matching": "inflected"},
-    "compounds": {"matching": "compounds"},
-    "accents": {"accents": "ignored"},
-}
+SETTINGS: dict[str, dict[str, Any]] = {each: {"matching": each} for each in ("inflected", "compounds")}
+SETTINGS["accents"] = {"accents": "ignored"}
 #: Why LitTER could not find an error.
 NO_WORD = "the dictionary has none of the idiom's words"
 EVERY_WORD = "the reference has a translation of each of the idiom's words"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
+from operator import not_
 from pathlib import Path
 from textwrap import fill, shorten
 from typing import Any
@@ -329,11 +330,7 @@ def examples(params: IdiomsParams, k: int = 3) -> pd.DataFrame:
     found = found[found["open"].astype(bool)].sort_values(["turn", "rank"])
     found = found.groupby(["target_language", "model", "paper"]).head(k)
     systems = {system.label: system for system in params.systems}
-    keys: dict[Any, Any] = {
-        "target_language": params.languages.index,
-        "model": [*systems].index,
-        "paper": lambda error: not error,
-    }
+    keys: dict[Any, Any] = {"target_language": params.languages.index, "model": [*systems].index, "paper": not_}
     found = found.sort_values([*keys], key=lambda column: column.map(keys[column.name]), kind="stable")
     litters, rows = scores.litters(params), []
     for row in found.to_dict("records"):

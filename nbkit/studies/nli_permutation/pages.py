@@ -224,9 +224,8 @@ def beside_results(study: Study, results: pd.DataFrame) -> list[str]:
     for name in ("table2", "table3", "table4") if len(results) else ():
         table = study.printed.beside(ours, name, on)
         if len(known := table[table["published"].notna()]):
-            known = known.assign(
-                coded_difference=known["coded"] - known["published"], measure=known["measure"].map(SYMBOLS)
-            )
+            off = known["coded"] - known["published"]
+            known = known.assign(coded_difference=off, measure=known["measure"].map(SYMBOLS))
             columns = [*on, "value", "printed", "difference", "coded", "coded_difference", "note"]
             columns = columns if known["note"].ne("").any() else columns[:-1]
             show(known[columns], caption=study.printed.title(name), **_LOOKS["tables"]["beside"])

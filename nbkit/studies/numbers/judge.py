@@ -47,8 +47,7 @@ def outcomes(params: NumbersParams, cell: Cell, items: pd.DataFrame, answers: pd
         stand_ins = [answer["numbers"] for answer in ask(model, inputs, Store(), progress=False)]
     return items[GROUPS].assign(
         **params.names(cell),
-        strict=[each.strict for each in judged],
-        lenient=[each.lenient for each in judged],
+        **{verdict: [getattr(each, verdict) for each in judged] for verdict in ("strict", "lenient")},
         error=[each.error or "" for each in judged],
         found=[each.found for each in judged],
         stand_in=stand_ins,

@@ -118,9 +118,9 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
     Chance is that of a reference with more than one outcome, whatever the system.
     """
     keys, rows = [*of, "perturbation", "category", "spacing"], outcomes(params)
+    ends = {"difference": DIFFERENCE}
     tables = [
-        means(params, rows, value, keys, DIFFERENCE if name == "difference" else UNIT).assign(score=name)
-        for name, value in SCORES.items()
+        means(params, rows, value, keys, ends.get(name, UNIT)).assign(score=name) for name, value in SCORES.items()
     ]
     drawn = where(outcomes(params, "difficulty"), "chance == chance")
     chance = means(params, drawn, "chance", ["target_language", "perturbation"]).assign(score="chance")
