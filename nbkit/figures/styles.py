@@ -127,11 +127,10 @@ def to_latex(table: Styler, label: str = "") -> str:
     copy = frame.style.use({**table.export(), "table_styles": None, "table_attributes": None})
     _format_cells(copy, "latex")
     aligned = "".join("r" if reads_as_number(frame[name]) else "l" for name in frame.columns)
-    tabular = copy.to_latex(hrules=True, convert_css=True, column_format=aligned)
     parts = re.split(r"(\$[^$]+\$)", _formula(frame.attrs.get("caption", "")))  # every second one is a formula
     caption = "".join(part if i % 2 else re.sub(r"(?<!\\)[%&#_^]", r"\\\g<0>", part) for i, part in enumerate(parts))
-    named = [f"\\caption{{{caption}}}"] * bool(caption) + [f"\\label{{tab:{label}}}"] * bool(label)
-    text = "\n".join(["\\begin{table}", "\\centering", *named, f"{tabular}\\end{{table}}\n"])
+    text = copy.to_latex(hrules=True, convert_css=True, column_format=aligned, position_float="centering",
+                         caption=caption or None, label=f"tab:{label}" if label else None)  # fmt: skip
     for character, command in theme.theme_data()["latex"].items():
         text = text.replace(character, command)
     return text

@@ -129,7 +129,7 @@ class Use:
         return "download" if "hub" in self.model.identity() else "train"
 
 
-def of_distinct(ask: Any, texts: Iterable[str]) -> dict[str, Any]:
+def answers_by_text(ask: Any, texts: Iterable[str]) -> dict[str, Any]:
     """The answer to each text, asked for once."""
     distinct = list(dict.fromkeys(texts))
     return dict(zip(distinct, ask(distinct), strict=True)) if distinct else {}

@@ -130,33 +130,22 @@ def with_distinct_labels(names: list[str], label: Callable[[str], str], way_out:
     return names
 
 
-_language = partial(or_value_error, check_language)
-
-
-def _languages(codes: list[str]) -> list[str]:
-    return in_order(map(_language, codes))
-
-
-def _parsers(parsers: dict[str, str]) -> dict[str, str]:
-    for code in parsers:
-        _language(code)
-    return parsers
-
-
-def _distinct(names: list[str], task: str, registry: str) -> list[str]:
-    called = partial(or_value_error, partial(label, task=task))
-    return with_distinct_labels(without_repeats(names), called, _RENAME.format(registry))
+def distinct(task: str, registry: str) -> AfterValidator:
+    """A validator of a list of models of a *task*: repeats are skipped, and no two have the same label."""
+    labelled = partial(or_value_error, partial(label, task=task))
+    way_out = _RENAME.format(registry)
+    return AfterValidator(lambda names: with_distinct_labels(without_repeats(names), labelled, way_out))
 
 
 #: A language that nbkit knows, and several of them in the order of the paper's tables.
-Language: TypeAlias = Annotated[str, AfterValidator(_language)]
+Language: TypeAlias = Annotated[str, AfterValidator(partial(or_value_error, check_language))]
 
 
-Languages: TypeAlias = Annotated[list[str], AfterValidator(_languages)]
+Languages: TypeAlias = Annotated[list[Language], AfterValidator(in_order)]
 
 
 #: Language to what cuts or parses its texts.
-Parsers: TypeAlias = Annotated[dict[str, str], AfterValidator(_parsers)]
+Parsers: TypeAlias = dict[Language, str]
 
 
 def system_name(system: Any) -> Any:
@@ -190,7 +179,7 @@ def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
     place, mark, options = rest.partition("?")
     if place.count("*") != 1 or "*" not in Path(place).name or "*" in options:
         raise ValueError(f"model '{pattern}': one * is expected, in the last part of the path")
-    found = {pair: _filled_stars(f"{prefix}{place}", *pair) for pair in pairs}
+    found = {pair: _star_values(f"{prefix}{place}", *pair) for pair in pairs}
     names = sorted(set().union(*found.values()))
     if pairs and not names:
         raise ValueError(f"model '{pattern}': no file matches for {', '.join(map('-'.join, pairs))}")
@@ -203,14 +192,12 @@ def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{by_rule}{prefix}{place.replace('*', name)}{mark}{options}" for name in names]
 
 
-def _filled_stars(name: str, src: str, tgt: str) -> set[str]:
+def _star_values(name: str, src: str, tgt: str) -> set[str]:
     """What * stands for in the files that there are for a pair."""
     path = Path(or_value_error(lambda each: str(models.load(each, "translate", src, tgt).path), name))
-    before, _, after = path.name.partition("*")
-    there = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-    fitting = (each for each in there if each.startswith(before) and each.endswith(after))
-    found = {each: each[len(before) : len(each) - len(after)] for each in fitting}
-    return {star for each, star in found.items() if star and not each.startswith((".", "source."))}
+    pattern = re.compile(rf"(?!\.|source\.){'(.+)'.join(map(re.escape, path.name.split('*')))}", re.DOTALL)
+    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    return {found[1] for found in map(pattern.fullmatch, names) if found}
 
 
 def _run_pairs(known: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -246,14 +233,10 @@ Written = BeforeValidator(_systems)
 
 
 #: Models that tables and figures can tell apart.
-Translators: TypeAlias = Annotated[
-    list[str], Written, AfterValidator(partial(_distinct, task="translate", registry="MODELS"))
-]
+Translators: TypeAlias = Annotated[list[str], Written, distinct("translate", "MODELS")]
 
 
-Classifiers: TypeAlias = Annotated[
-    list[str], AfterValidator(partial(_distinct, task="classify", registry="CLASSIFIERS"))
-]
+Classifiers: TypeAlias = Annotated[list[str], distinct("classify", "CLASSIFIERS")]
 
 
 #: Where and in which precision models run.
@@ -481,12 +464,8 @@ class StudyParams(BaseModel):
 
 def _key_fields(kind: type[StudyParams], table: str) -> set[str]:
     """The fields of the parameters of *kind* that are in the keys of *table*."""
-    return {
-        name
-        for name, field in kind.model_fields.items()
-        if NOT_IN_KEYS not in field.metadata
-        and all(table in mark for mark in field.metadata if isinstance(mark, frozenset))
-    }
+    marks = {name: field.metadata for name, field in kind.model_fields.items() if NOT_IN_KEYS not in field.metadata}
+    return {name for name, own in marks.items() if all(table in mark for mark in own if isinstance(mark, frozenset))}
 
 
 @cache
@@ -676,19 +655,14 @@ class Notebook:
     scope: Literal["cell", "grid"]
     needs: str = ""
 
-    @classmethod
-    def listed(cls, file: Path) -> tuple[Notebook, ...]:
-        """The notebooks in a YAML file: of each path the title, scope and what it needs."""
-        return tuple(cls(path, **about) for path, about in read_own(file).items())
 
-
-def described(module: str) -> dict[str, Any]:
+def study_description(module: str) -> dict[str, Any]:
     """What the folder of a study's *module* (``__file__``) says of it, as arguments of `nbkit.studies.study.Study`.
 
-    ``study.yaml`` has title, paper and what verdicts mean; ``notebooks.yaml`` lists its pages; ``behaviour.yaml`` is
-    read where it is needed.
+    ``study.yaml`` has title, paper, what verdicts mean and the columns of tables; ``notebooks.yaml`` lists its pages;
+    ``behaviour.yaml`` is read where it is needed.
     """
     folder = Path(module).parent
     about: dict[str, Any] = read_own(folder / "study.yaml")
-    notebooks = Notebook.listed(folder / "notebooks.yaml")
+    notebooks = tuple(Notebook(path, **page) for path, page in read_own(folder / "notebooks.yaml").items())
     return {**about, "behaviour": folder / "behaviour.yaml", "notebooks": notebooks}

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -223,18 +224,13 @@ class Fit(Declared):
                 "a file of translations (outputs:FILE) answers only for the lines of its source, but this asks for "
                 "other texts; name a folder, outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes them"
             )
-        if files:
-            known, kind = self.outputs, "outputs"
-        elif all(name.startswith(_SANDBOX) for name in names) or not os.environ.get("NBKIT_DATA"):
-            known, kind = self.sandbox, "sandbox"
-        else:
-            known, kind = self.data, "data"
-        for key in ("-".join(pair), pair[0], ""):
-            if key in known:
-                if not files:
-                    return kind, known[key]
-                sources = json.dumps(sources_of(files, *pair))[1:-1]
-                return kind, json.loads(json.dumps(known[key]).replace("{sources}", sources))
+        in_sandbox = all(name.startswith(_SANDBOX) for name in names) or not os.environ.get("NBKIT_DATA")
+        kind = "outputs" if files else "sandbox" if in_sandbox else "data"
+        known: dict[str, dict[str, Any]] = getattr(self, kind)
+        given = next((known[key] for key in ("-".join(pair), pair[0], "") if key in known), None)
+        if given is not None:
+            sources = json.dumps(sources_of(files, *pair))[1:-1] if files else ""
+            return kind, json.loads(json.dumps(given).replace("{sources}", sources))
         raise NbkitError(
             f"nbkit knows of no texts in $NBKIT_DATA that ask this for {'-'.join(pair)}; name some in its parameters "
             "(--params)"
@@ -250,11 +246,8 @@ def filled(value: Any, systems: Mapping[str, str], src: str, tgt: str) -> Any:
     if isinstance(value, str):
         return value.replace("{src}", src).replace("{tgt}", tgt).replace(DATA, os.environ.get("NBKIT_DATA", ""))
     if isinstance(value, list):
-        return [
-            each
-            for part in value
-            for each in (systems.values() if part == "{system}" else [filled(part, systems, src, tgt)])
-        ]
+        parts = (systems.values() if part == "{system}" else [filled(part, systems, src, tgt)] for part in value)
+        return list(chain.from_iterable(parts))
     if isinstance(value, dict):
         if value.get("{label}") == "{system}":
             return dict(systems)

@@ -25,7 +25,7 @@ from nbkit.figures import styles, theme
 from nbkit.languages import NAMES
 from nbkit.models import CLASSIFIERS, MODELS, label
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import Behaviour, Fit, Measure, behaviours, filled
+from nbkit.studies.behaviours import Behaviour, Measure, behaviours, filled
 from nbkit.studies.parts import Run
 from nbkit.studies.results import Outcomes, computed, groups_of, spans_of
 from nbkit.yaml_text import load
@@ -78,14 +78,12 @@ class Explorer:
         titles = [(each.title, name) for name, each in self._behaviours.items()]
         languages = [(theme.language_label(code), code) for code in dict.fromkeys([*NAMES, source, target])]
         self.behaviour = widgets.Dropdown(options=titles, value=behaviour, description="Behaviour", **_NAMED)
-        self.system = widgets.Combobox(description="System", ensure_option=False, **_FREE)
+        self.system = widgets.Combobox(description="System", **_FREE)
         self.source = widgets.Dropdown(options=languages, value=source, description="From", **_NAMED)
         self.target = widgets.Dropdown(options=languages, value=target, description="Into", **_NAMED)
-        wide = widgets.Layout(width="98%")
-        self.sentence = widgets.Combobox(
-            description="Sentence", placeholder="choose or type", ensure_option=False, layout=wide, **_FREE
-        )
-        self.reference = widgets.Text(description="Reference", placeholder="of a typed sentence", layout=wide, **_FREE)
+        wide = {"layout": widgets.Layout(width="98%"), **_FREE}
+        self.sentence = widgets.Combobox(description="Sentence", placeholder="choose or type", **wide)
+        self.reference = widgets.Text(description="Reference", placeholder="of a typed sentence", **wide)
         self.more = widgets.Text(description="Parameters", placeholder="perturbations: [reversed]", **_FREE)
         self.button = widgets.Button(description="Show", button_style="primary")
         self.output = widgets.HTML()
@@ -125,17 +123,13 @@ class Explorer:
         self.output.value = as_html(self.found, self._declared)
 
     @property
-    def _declared(self) -> Behaviour:
+    def _declared(self) -> Any:
+        """The behaviour that is chosen; it has a fit, as those without were not offered."""
         return self._behaviours[self.behaviour.value]
-
-    @property
-    def _fit(self) -> Fit:
-        assert self._declared.fit is not None  # those without were not offered
-        return self._declared.fit
 
     def _params(self, typed: Mapping[str, Any] | None = None) -> Any:
         """The parameters of a small run. Raises `NbkitError` where the system or the languages do not allow it."""
-        name, system, fit = self.behaviour.value, self.system.value.strip(), self._fit
+        name, system, fit = self.behaviour.value, self.system.value.strip(), self._declared.fit
         if not system:
             raise NbkitError("There is no system: choose one, or type its name.")
         source, target = self.source.value, self.target.value
@@ -154,7 +148,7 @@ class Explorer:
         A reference that nobody typed is the system's own answer, or the sentence where a study says so.
         """
         text, head, explore = sentence, "", self._declared.explore
-        if self._fit.reads == "classifier":
+        if self._declared.fit.reads == "classifier":
             if len(sides := [side.strip() for side in sentence.split(BETWEEN)]) != 2 or not all(sides):
                 raise NbkitError(f"Type a premise and a hypothesis with '{BETWEEN}' between them.")
             text, head = "\n".join(sides), "premise\thypothesis\tlabel\n"
@@ -168,7 +162,7 @@ class Explorer:
 
     def _changed(self) -> None:
         """Another behaviour: its kind of systems, its sentences."""
-        reads = self._fit.reads
+        reads = self._declared.fit.reads
         registry: Any = CLASSIFIERS if reads == "classifier" else MODELS
         # A name may stand for a model for each condition of its training data.
         self.system.options = tuple(name.replace("{condition}", "joint") for name in registry.names())
@@ -212,19 +206,16 @@ def _judged(found: pd.DataFrame, measure: Measure) -> pd.Series:
     for wanted, groups in ((True, measure.where), (False, measure.unlike)):
         for key, values in groups.items():
             found = found[[(each.get(key) in values) == wanted for each in found["groups"]]]
-    of = {name: own.set_index("item")["value"] for name, own in found.groupby("measure")}
-    none = pd.Series(dtype=float)
-    judged = of.get(measure.measure, none)
-    return (judged - of.get(measure.minus, none) if measure.minus else judged).dropna()
+    of_item, names = found.set_index("item"), (measure.measure, measure.minus)
+    judged, minus = (of_item.loc[of_item["measure"] == name, "value"] for name in names)
+    return (judged - minus if measure.minus else judged).dropna()
 
 
 def as_html(found: pd.DataFrame, behaviour: Behaviour) -> str:
     """Outcomes of one sentence: the measures, then each item with its texts, what is marked in them, and values."""
-    parts = []
-    for measure in behaviour.measures.values():
-        if len(judged := _judged(found, measure)):
-            value = measure.written(judged.mean())
-            parts.append(f"<p>{escape(measure.label)}: <b>{value}</b> ({len(judged)} judged)</p>")
+    known = ((measure, _judged(found, measure)) for measure in behaviour.measures.values())
+    parts = [f"<p>{escape(measure.label)}: <b>{measure.written(judged.mean())}</b> ({len(judged)} judged)</p>"
+             for measure, judged in known if len(judged)]  # fmt: skip
     names = {"source": "source", "changed": behaviour.changed, "reference": "reference", "output": "output"}
     cell = 'style="text-align: left; padding: 2px 14px 2px 0; vertical-align: top; white-space: pre-line"'
     items = found.groupby("item", sort=False)

@@ -74,13 +74,9 @@ def declaration(study: Study) -> dict[str, Any]:
     from nbkit.studies.behaviours import behaviour_of, findings_of
 
     behaviour = behaviour_of(study)
+    about = {"schema_version": SCHEMA_VERSION, "study": study.name}
     declared = behaviour.model_dump(mode="json", exclude=NOT_OF_OUTCOMES) if behaviour else {}
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "study": study.name,
-        "behaviour": declared,
-        "findings": findings_of(study),
-    }
+    return {**about, "behaviour": declared, "findings": findings_of(study)}
 
 
 def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:
@@ -174,9 +170,8 @@ def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about
     with pq.ParquetWriter(path, whole, compression="zstd") as writer:
         for part in made():
             lacking = [name for name in whole.names if name not in part]
-            writer.write_table(
-                pa.Table.from_pandas(_plain(part).assign(**dict.fromkeys(lacking)), whole, preserve_index=False)
-            )
+            rows = _plain(part).assign(**dict.fromkeys(lacking))
+            writer.write_table(pa.Table.from_pandas(rows, whole, preserve_index=False))
             n += len(part)
     return n
 
@@ -221,23 +216,20 @@ def read_declaration(path: Path) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(path)
+        schema = pq.read_schema(path)
     except (OSError, pa.ArrowException) as error:
+        why = " ".join(str(error).split())
+        raise DataError(f"not readable as Parquet ({why}); delete it and run again", path) from None
+    columns, about = schema.names, (schema.metadata or {}).get(METADATA)
+    if about is None and "schema_version" not in columns:
+        raise DataError("not a file of outcomes: name one that `nbkit outcomes RUN` wrote", path)
+    if about is None:
+        versions = pq.read_table(path, columns=["schema_version"])[0].to_pylist()
+        check_version(versions[0] if versions else SCHEMA_VERSION, path)
         raise DataError(
-            f"not readable as Parquet ({' '.join(str(error).split())}); delete it and run again", path
-        ) from None
-    with file:
-        columns, about = file.schema_arrow.names, (file.schema_arrow.metadata or {}).get(METADATA)
-        if about is None and "schema_version" not in columns:
-            raise DataError("not a file of outcomes: name one that `nbkit outcomes RUN` wrote", path)
-        if about is None:
-            first = next(file.iter_batches(1, columns=["schema_version"]), None)
-            check_version(first[0][0].as_py() if first else SCHEMA_VERSION, path)
-            raise DataError(
-                "a copy without the metadata that says what its columns are, as pandas writes it: use the file from "
-                "which it was made, or write it again, with `nbkit outcomes RUN`",
-                path,
-            )
+            "a copy without the metadata that says what its columns are, as pandas writes it: use the file from which "
+            "it was made, or write it again, with `nbkit outcomes RUN`", path,
+        )  # fmt: skip
     known: dict[str, Any] = json.loads(about)
     check_version(known.get("schema_version", 1), path)
     needed = ("item", "unit", *_PLACE) if columns else ()  # without outcomes a file has no columns

@@ -129,9 +129,8 @@ def _styled(
         return styles.empty(empty, caption)
     chosen = _shown(rows, columns) if columns else list(rows)
     named = {each: rows[each].map(theme.called(str(each))) for each in chosen if each in _NAMED}
-    table = styles.styled(
-        rows[chosen].assign(**named), caption=caption, best=best, headings={**_HEADINGS, **(headings or {})}
-    )
+    heads = {**_HEADINGS, **(headings or {})}
+    table = styles.styled(rows[chosen].assign(**named), caption=caption, best=best, headings=heads)
     wide = [{"selector": f"td.col{place}", "props": "min-width: 15em"} for place, each in enumerate(chosen)
             if each in html and rows[each].str.len().median() > _SENTENCE]  # fmt: skip
     table.set_table_styles(wide, overwrite=False)  # type: ignore[arg-type]
@@ -235,16 +234,12 @@ def printed(
     if "model" in ([rows] if isinstance(rows, str) else rows):
         frame = frame.assign(model=frame["model"].map(study.models.label))
     wide = styles.wide(frame, rows, columns, "printed").fillna(styles.NOTHING)
-    named = {each: wide[each].map(theme.called(each)) for each in wide if each in _NAMED}
     heads = {each: study.models.label(each) for each in frame[columns]} if columns == "model" else {}
     bold = styles.wide(frame.assign(bold=frame["bold"].eq("yes")), rows, columns, "bold") if "bold" in frame else None
-    table = styles.styled(
-        wide.assign(**named), caption=f"As printed in the paper. {paper.title(artefact)}",
-        headings={**heads, **(headings or {})},
-        best=None if bold is None else bold.eq(True),
-    )  # fmt: skip
-    number = paper.title(artefact).partition(":")[0]
-    show(table, fold=f"The paper's whole {number}, by {columns}" if folded else "")
+    title = paper.title(artefact)
+    show(wide, caption=f"As printed in the paper. {title}", headings={**heads, **(headings or {})},
+         best=None if bold is None else bold.eq(True),
+         fold=f"The paper's whole {title.partition(':')[0]}, by {columns}" if folded else "")  # fmt: skip
     remark(study, artefact)
 
 
@@ -310,9 +305,8 @@ def research_code(paper: Paper) -> HTML | None:
     shown = table[["topic", "paper", "code", "ours"]].assign(changes=shares.where(table["changes"].notna()))
     if table["note"].ne("").any():
         shown = shown.assign(note=table["note"])
-    styled = styles.styled(
-        shown, caption=_CAPTION, headings={"paper": "the paper", "code": "its research code", "ours": "nbkit"}
-    )
+    headings = {"paper": "the paper", "code": "its research code", "ours": "nbkit"}
+    styled = styles.styled(shown, caption=_CAPTION, headings=headings)
     # A share is followed by words.
     styled.set_table_styles([{"selector": "td, th", "props": "text-align: left; white-space: normal"}], overwrite=False)
     return styles.folded(styled, "What the research code does differently")

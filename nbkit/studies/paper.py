@@ -147,13 +147,10 @@ class Paper:
         if theirs.duplicated(on).any():
             raise NbkitError(f"{self.title(artefact)}: {', '.join(on)} do not single out one printed number")
         # A model goes by its label, so that it may be called by its name, too.
-        labels = [
-            table.assign(model=table["model"].map(self._label)) if "model" in on else table for table in (ours, theirs)
-        ]
-        found = labels[0][on].merge(labels[1], on=on, how="left").set_index(ours.index)
-        return ours.assign(
-            published=found["published"],
-            printed=found["printed"].fillna(NOT_PRINTED),
-            difference=ours[value] - found["published"],
-            note=found["note"].fillna(""),
-        )
+        keys = ours[on]
+        if "model" in on:
+            keys, theirs = (each.assign(model=each["model"].map(self._label)) for each in (keys, theirs))
+        found = keys.merge(theirs, on=on, how="left").set_index(ours.index)
+        found = found.fillna({"printed": NOT_PRINTED, "note": ""})
+        off = ours[value] - found["published"]
+        return ours.assign(published=found["published"], printed=found["printed"], difference=off, note=found["note"])

@@ -15,19 +15,24 @@ from functools import cached_property, partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from nbkit.errors import NbkitError
 from nbkit.models.services.outputs import MissingOutputsError
 from nbkit.progress import progress_bar
 from nbkit.store import Store
-from nbkit.studies.answering import Cell, Use, of_distinct
+from nbkit.studies.answering import Cell, Use, answers_by_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from nbkit.studies.study import Study, Table
 
+T = TypeVar("T")
+#: What a table's function yields: the rows of each of its units.
+Units: TypeAlias = Iterator[list[dict[str, Any]]]
+#: The argument *ask_model* of a table's function: from a model and texts to its answers.
+AskModel: TypeAlias = Callable[[str, list[str]], list[str]]
 #: The tables of models' answers that judge them; cards, comparisons and exports read this one.
 OUTCOMES = "outcomes"
 #: Arguments of a table's function that need the cell's model.
@@ -71,7 +76,7 @@ class Run:
         import pandas as pd
 
         asks = [column for column in self.study.asks if column in items]
-        known = of_distinct(partial(self.study.models.ask, self.params, cell), self.texts(items))
+        known = answers_by_text(partial(self.study.models.ask, self.params, cell), self.texts(items))
         return pd.DataFrame({column: items[column].map(known) for column in asks}, index=items.index)
 
     # Filling -------------------------------------------------------------------------------------
@@ -80,7 +85,7 @@ class Run:
         """Compute what is missing of *tables* (of all, where none is named), here or by the workers of *executor*."""
         study = self.study
         wanted = set(study.tables if tables is None else map(study.table, tables))
-        wanted |= {each for table in wanted for each in study.before(table)}
+        wanted |= {each for table in wanted for each in study.all_before(table)}
         if self._is_complete(wanted):
             return
         self._refuse_problems()
@@ -107,7 +112,7 @@ class Run:
     def parts(self, table: Table) -> Iterator[Part]:
         """The parts of a table as far as they are known: all of them once the table with its units is there."""
         for first in self.first_parts(table):
-            yield from first.on()
+            yield from first.with_following()
 
     def first_parts(self, table: Table) -> list[Part]:
         """The first part of a table in each of its cells, and of each of its corpora."""
@@ -119,7 +124,7 @@ class Run:
     def parts_of(self, table: Table, cell: Cell) -> list[Part]:
         """The first part of a table in the cell that belongs to *cell*, of each of its corpora."""
         base, own = self.study.base_of(table) or table, self.cell_of(table, cell)
-        corpora = [""] if base.corpora is None else self.declared(base.corpora, own, "")
+        corpora = [""] if base.corpora is None else self.evaluated(base.corpora, own, "")
         return [Part(self, table, own, corpus) for corpus in corpora]
 
     def cell_of(self, table: Table, cell: Cell) -> Cell:
@@ -130,9 +135,9 @@ class Run:
 
     def asks_model(self, table: Table) -> bool:
         """Whether a table, or one that it is made of, needs the cell's model."""
-        made_of = self.study.made_of(table).items()
+        dependencies = self.study.dependencies(table).items()
         return bool(table.needs & _ASKING and table.asks(self.params)) or any(
-            self.asks_model(self.study.by_name[name]) for name, whole in made_of if not whole.startswith(EACH)
+            self.asks_model(self.study.by_name[name]) for name, whole in dependencies if not whole.startswith(EACH)
         )
 
     def with_models(self, cell: Cell) -> list[Cell]:
@@ -143,7 +148,7 @@ class Run:
         """What tables call a cell."""
         return [*cell[:2], self.study.label(self.params, cell.model) if cell.model else ""]
 
-    def declared(self, function: Callable[..., Any], cell: Cell, corpus: str) -> Any:
+    def evaluated(self, function: Callable[..., Any], cell: Cell, corpus: str) -> Any:
         """What a function that a table declares says of a cell, and of its corpus if it has one."""
         asked = cell if cell.source or not self.places else self.places[0]
         return function(self.params, asked, *([corpus] if corpus else []))
@@ -162,7 +167,7 @@ class Run:
             key: dict[str, Any] = {
                 "kind": f"{study.name}.{table.name}",
                 "params": self.params.key(table.name),
-                "inputs": self.declared(table.inputs, cell, corpus),
+                "inputs": self.evaluated(table.inputs, cell, corpus),
                 "code": table.code,
                 "cell": self.names(cell),
             }
@@ -172,7 +177,7 @@ class Run:
                 key["unit"] = base.unit
             if cell.model:
                 key |= study.models.identity(self.params, cell)
-            for name, whole in study.made_of(table).items():
+            for name, whole in study.dependencies(table).items():
                 cells = self.with_models(cell) if whole.startswith(EACH) else [cell]
                 parts = [part for own in cells for part in self.parts_of(study.by_name[name], own)
                          if whole or part.corpus == corpus]  # fmt: skip
@@ -239,7 +244,7 @@ class Part:
     @cached_property
     def size(self) -> int | None:
         """How many units its table has at most; None where only reading shows."""
-        return None if self.base is None else self.run.declared(self.base.size, self.cell, self.corpus)
+        return None if self.base is None else self.run.evaluated(self.base.size, self.cell, self.corpus)
 
     @property
     def _stop(self) -> int | None:
@@ -280,7 +285,7 @@ class Part:
         if "answers" not in self.table.needs or base is None:
             return [], 0
         if base.most is not None and not self.of_base.is_there:
-            return [], run.declared(base.most, self.cell, "")
+            return [], run.evaluated(base.most, self.cell, "")
         if run.asks_model(base) and Use(models, self.cell.model, models.langs(self.cell)).model.stored:
             return [], 0
         try:
@@ -288,7 +293,7 @@ class Part:
         except MissingOutputsError as error:
             return error.texts, 0
 
-    def on(self) -> Iterator[Part]:
+    def with_following(self) -> Iterator[Part]:
         """It, and the parts behind it as far as they are known when their turn comes."""
         part: Part | None = self
         while part is not None:
@@ -297,7 +302,7 @@ class Part:
 
     def compute(self, follow: bool) -> None:
         """Compute it, and those behind it if they *follow*."""
-        for part in self.on() if follow else [self]:
+        for part in self.with_following() if follow else [self]:
             if not part.is_there:
                 part.rows  # noqa: B018 - computed and stored
 
@@ -321,13 +326,13 @@ class Part:
 
         run, study, needs, columns = self.run, self.run.study, self.table.needs, self.table.columns
         stop, unit = self._stop, self.base.unit if self.base else 0
-        guarded = run.params.guarded([self.table.name, *(each.name for each in study.before(self.table))])
+        guarded = run.params.guarded([self.table.name, *(each.name for each in study.all_before(self.table))])
         given: dict[str, Any] = {
             "params": guarded, "cell": self.cell, "model": self.cell.model, "corpus": self.corpus, "start": self.start,
             "n": unit if stop is None else stop - self.start, "ask": partial(self._ask, self.cell),
             "ask_model": lambda model, texts: self._ask(self.cell._replace(model=model), texts),
         }  # fmt: skip
-        for name, whole in study.made_of(self.table).items():
+        for name, whole in study.dependencies(self.table).items():
             if whole.startswith(EACH):
                 given[whole] = self._of_each(study.by_name[name])
             elif whole:
@@ -345,10 +350,8 @@ class Part:
             return self._checked(made[0]), made[1]
         units = list(islice(made, given["n"]))
         rows = [{"unit": self.start + i, **row} for i, rows in enumerate(units) for row in rows]
-        ids = [
-            row.get("item") or item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit"))
-            for row in rows
-        ]
+        contents = ((value for name, value in row.items() if name != "unit") for row in rows)
+        ids = [row.get("item") or item_id(*self.cell[:2], *own) for row, own in zip(rows, contents, strict=True)]
         table = stacked([pd.DataFrame(rows)], ["unit", *columns])
         return self._checked(table.assign(item=pd.Series(ids, dtype="str"))), len(units)
 
@@ -359,24 +362,19 @@ class Part:
         """Another table of every model for the same languages; of the same units where both have those of one table."""
         cells, study = self.run.with_models(self.cell), self.run.study
         same_units = self.base is not None and self.base is study.base_of(table)
-        tables = [
-            replace(self, table=table, cell=cell).rows if same_units else self._whole(table, cell) for cell in cells
-        ]
+        parts = (replace(self, table=table, cell=cell) for cell in cells)
+        tables = [part.rows if same_units else self._whole(table, part.cell) for part in parts]
         return stacked(tables, [*table.columns, *study.of, "model"])
 
     def _whole(self, table: Table, cell: Cell | None = None) -> pd.DataFrame:
         """All of another table of the same cell, or of *cell*; nobody may change it."""
         parts = []
         for first in self.run.parts_of(table, cell or self.cell):
-            for part in first.on():
+            for part in first.with_following():
                 part.compute(follow=False)
                 parts.append(part)
         key = (self.run.store.url, *(_short(part.config) for part in parts))
-        if key not in _WHOLE:
-            _WHOLE[key] = stacked((part.rows for part in parts), table.columns)
-            for old in list(_WHOLE)[:-_MOST_WHOLE]:
-                del _WHOLE[old]
-        return _WHOLE[key]
+        return latest(_WHOLE, key, 4, lambda: stacked((part.rows for part in parts), table.columns))
 
     def _checked(self, made: Any) -> pd.DataFrame:
         if not hasattr(made, "columns"):
@@ -388,7 +386,20 @@ class Part:
 
 #: Whole tables, of which several parts are made one after the other, by where they are stored; the last few.
 _WHOLE: dict[tuple[str, ...], pd.DataFrame] = {}
-_MOST_WHOLE = 4
+
+
+def latest(cache: dict[Any, T], key: Any, most: int, make: Callable[[], T]) -> T:
+    """What *make* gives, from a *cache* where it is there; the *most* that were made last stay in it.
+
+    >>> cache = {}
+    >>> [latest(cache, key, 2, key.upper) for key in "abca"], list(cache)
+    (['A', 'B', 'C', 'A'], ['c', 'a'])
+    """
+    if key not in cache:
+        for oldest in list(cache)[: len(cache) - most + 1]:
+            del cache[oldest]
+        cache[key] = make()
+    return cache[key]
 
 
 def fill_part(

@@ -163,13 +163,9 @@ def group(rows: pd.DataFrame, name: str) -> pd.Series:
 
 def groups_of(rows: pd.DataFrame) -> list[dict[str, str]]:
     """The groups of each of the measured *rows*, by name."""
-    named = {name.removeprefix(GROUP): rows[name].tolist() for name in map(str, rows) if name.startswith(GROUP)}
-    if not named:
-        return [{} for _ in range(len(rows))]
-    return [
-        {name: value for name, value in zip(named, values, strict=True) if isinstance(value, str)}
-        for values in zip(*named.values(), strict=True)
-    ]
+    named = {name: name.removeprefix(GROUP) for name in map(str, rows) if name.startswith(GROUP)}
+    records: list[Any] = rows[list(named)].to_dict("records") if named else [{}] * len(rows)
+    return [{named[key]: value for key, value in row.items() if isinstance(value, str)} for row in records]
 
 
 def spans_of(value: Any) -> list[dict[str, Any]]:

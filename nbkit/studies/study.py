@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Rooms whose results have keys of their own, beside those of `nbkit.fingerprint.KEYED`.
 _KEYED = ("nbkit/models/", "nbkit/store/", *(f"nbkit/studies/{name}.py" for name in ("study", "parts", "answering")))
+#: The function of a unit of work that fills a part.
+_FILL_PART = f"{fill_part.__module__}:{fill_part.__name__}"
 
 
 def _nothing(*_: Any) -> Any:
@@ -60,7 +62,8 @@ class Table:
     of; *inputs* and *size* get the name, too. asks: whether the model that the function names is asked, by the
     parameters; where it is not, all models share the table. counts: for a dry run, how many questions a table that asks
     in another way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no
-    rows. most: how many texts its rows hold at most, where a dry run must not compute them.
+    rows; the study's own `Study.columns` come before. most: how many texts its rows hold at most, where a dry run must
+    not compute them.
     after: tables that workers make before it, though it is not made of them: they parse or ask the same texts.
     """
 
@@ -109,7 +112,7 @@ class Study:
     hold, exported: the cells of which. texts: their rows with the columns that browsers show
     (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
     the file that declares what the study says of a system. bounds: by parameter, the table whose "units" or "rows" it
-    bounds.
+    bounds. columns: by table, the names of its columns, separated by blanks.
     """
 
     name: str
@@ -138,9 +141,13 @@ class Study:
     verdict: str = ""
     behaviour: Path | None = None
     bounds: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.params.study = self
+        listed = {name: tuple(names.split()) for name, names in self.columns.items()}
+        tables = (replace(each, columns=listed.get(each.name, each.columns)) for each in self.tables)
+        object.__setattr__(self, "tables", tuple(tables))
 
     # What notebooks ask --------------------------------------------------------------------------
 
@@ -240,7 +247,7 @@ class Study:
                 continue
             skipped = set(self.skips(params, cell))
             firsts = [each for table in self.tables if table.name not in skipped for each in run.parts_of(table, cell)]
-            asked = [part.questions() for first in firsts for part in first.on()]
+            asked = [part.questions() for first in firsts for part in first.with_following()]
             texts = list(dict.fromkeys(text for known, _ in asked for text in known if text.strip()))
             most = sum(n for _, n in asked)
             if missing := self.models.unanswered(params, cell, texts):
@@ -250,7 +257,7 @@ class Study:
         """How many units or rows the tables of a run have, by the parameter that bounds them; none before all are."""
         run, found = Run(self, params), dict[str, list[int]]()
         for name, (table, kind) in self.bounds.items():
-            firsts = (list(first.on()) for first in run.first_parts(self.table(table)))
+            firsts = (list(first.with_following()) for first in run.first_parts(self.table(table)))
             counts = [[part.n_units if kind == "units" else part.n_rows for part in parts] for parts in firsts]
             found[name] = sorted({sum(map(int, each)) for each in counts if None not in each})  # type: ignore[arg-type]
         return {name: counts for name, counts in found.items() if counts}
@@ -262,7 +269,7 @@ class Study:
                 for table in self.tables for part in run.first_parts(table)}  # fmt: skip
         return {"tables": keys}
 
-    def units(self, params: Any, *, count: bool = False, store: Store | None = None) -> list[Unit]:
+    def units(self, params: Any, *, count: bool = False) -> list[Unit]:
         """The work that is left, in stages: models that are not here, then tables, each after those it is made of.
 
         count: with the texts that each unit handles and how many of these are stored, which reads corpora.
@@ -282,18 +289,9 @@ class Study:
             n, left = len(texts) + most, len(self.models.unanswered(params, part.cell, texts)) if texts else most
             if count and part.table.counts is not None:
                 n, left = part.table.counts(params, part.cell, part.of_base.rows)
-            found.append(
-                Unit(
-                    label=part.place,
-                    function=f"{fill_part.__module__}:{fill_part.__name__}",
-                    arguments=part.arguments,
-                    stage=self.depth(part.table) + 1,
-                    texts=n,
-                    stored=n - left,
-                    left=left,
-                    runs_models=asks and dump.get("device") != "cpu",
-                )
-            )
+            counts = {"stage": self.depth(part.table) + 1, "texts": n, "stored": n - left, "left": left}
+            on_gpu = asks and dump.get("device") != "cpu"
+            found.append(Unit(part.place, _FILL_PART, part.arguments, **counts, runs_models=on_gpu))
         return found
 
     def _absent(self, params: Any, dump: Mapping[str, Any]) -> Iterator[Unit]:
@@ -331,7 +329,7 @@ class Study:
                 return self.base_of(each)
         return None
 
-    def made_of(self, table: Table) -> dict[str, str]:
+    def dependencies(self, table: Table) -> dict[str, str]:
         """The tables that a table is made of, each with the argument that holds all of it; "" for a part of it."""
         found = {}
         for each in self.tables:
@@ -343,19 +341,20 @@ class Study:
                 found[each.name] = "" if each.has_units else each.name
         return found
 
-    def before(self, table: Table) -> list[Table]:
+    def all_before(self, table: Table) -> list[Table]:
         """The tables that a table is made of, and those that these are made of."""
-        first = [self.by_name[name] for name in self.made_of(table)]
-        return list(dict.fromkeys([*first, *(deeper for each in first for deeper in self.before(each))]))
+        first = [self.by_name[name] for name in self.dependencies(table)]
+        return list(dict.fromkeys([*first, *(deeper for each in first for deeper in self.all_before(each))]))
 
     def depth(self, table: Table) -> int:
         """How many tables have to be made one after the other before a table is."""
-        return max((self.depth(self.by_name[name]) + 1 for name in (*self.made_of(table), *table.after)), default=0)
+        before = [self.by_name[name] for name in (*self.dependencies(table), *table.after)]
+        return max((self.depth(each) + 1 for each in before), default=0)
 
 
-def outdated(studies: Iterable[Study], store: Store | None = None) -> list[Block]:
+def outdated(studies: Iterable[Study]) -> list[Block]:
     """The stored tables of *studies* that other code made: no key reaches them any more."""
     today = {f"{study.name}.{table.name}": table.code for study in studies for table in study.tables}
     names = {kind.partition(".")[0] for kind in today}
-    blocks = [block for block in (store or Store()).blocks() if block.kind.partition(".")[0] in names]
+    blocks = [block for block in Store().blocks() if block.kind.partition(".")[0] in names]
     return [block for block in blocks if block.config.get("code") != today.get(block.kind, "")]

@@ -30,6 +30,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -123,11 +124,10 @@ def summarise(
         within = UNIT
     is_frame = isinstance(outcomes, pd.DataFrame)
     sums = (_sums_of_frame if is_frame else _sums_of_relation)(outcomes, value, names, cells, clusters, min_n)
-    bounds = _share if interval == "share" else _mean
     rows = []
     for place, group in enumerate(_in_groups(sums)):
         _check_range(group, value, within)
-        rows.append((place, group.value, *bounds(group, within), group.n, len(group.influence)))
+        rows.append((place, group.value, *_bounds(group, interval, within), group.n, len(group.influence)))
     return _table(sums.keys, names, rows, _SUMMARY)
 
 
@@ -172,28 +172,19 @@ def _sums_of_frame(
     first = _first(cell)
     keys, n = rows.iloc[first], np.bincount(cell)
     _, group = np.unique(places[first], return_inverse=True)
-    groups = _per_group(group, n, np.bincount(cell, values), np.bincount(cell, values != values.round()) > 0)
-    each = groups.each[cell]
-    added = (np.bincount(unit, part * each) for part in (values - groups.means[cell], np.ones(len(values)), values))
-    return _Sums(keys.iloc[_first(group)], groups.values, groups.n, groups.most, group[cell[_first(unit)]], *added)
+    means = np.bincount(cell, values) / n
+    of_groups = _of_groups(group, n, means, np.bincount(cell, values != values.round()) > 0)
+    each = (1 / (np.bincount(group)[group] * n))[cell]
+    added = (np.bincount(unit, part * each) for part in (values - means[cell], np.ones(len(values)), values))
+    return _Sums._make([keys.iloc[_first(group)], *of_groups, group[cell[_first(unit)]], *added])
 
 
-class _Groups(NamedTuple):
-    """values, n, most: as in `_Sums`. means, each: of each cell m_k, and 1 / (K n_k)."""
-
-    values: np.ndarray
-    n: np.ndarray
-    most: np.ndarray
-    means: np.ndarray
-    each: np.ndarray
-
-
-def _per_group(group: np.ndarray, n: np.ndarray, totals: np.ndarray, are_fractions: np.ndarray) -> _Groups:
-    """From the number and the sum of each cell's values to its group."""
-    means, cells = totals / n, np.bincount(group)
-    most = np.where(np.bincount(group, are_fractions) > 0, np.inf, cells**2 / np.bincount(group, 1 / n))
-    values = np.bincount(group, means) / cells
-    return _Groups(values, np.bincount(group, n).astype(int), most, means, 1 / (cells[group] * n))
+def _of_groups(group: np.ndarray, n: np.ndarray, means: np.ndarray, are_fractions: np.ndarray) -> Iterator[np.ndarray]:
+    """The columns values, n and most of `_Sums`, from the group of each cell, the number and the mean of its values."""
+    cells = np.bincount(group)
+    yield np.bincount(group, means) / cells
+    yield np.bincount(group, n).astype(int)
+    yield np.where(np.bincount(group, are_fractions) > 0, np.inf, cells**2 / np.bincount(group, 1 / n))
 
 
 def _sums_of_relation(
@@ -202,9 +193,8 @@ def _sums_of_relation(
     """DuckDB adds up twice: values to cells, then what they add to their cell's mean to clusters."""
     rows = _projected(relation, {_VALUE: value, _ALL: "0"}, list(dict.fromkeys([*cells, *cluster])))
     rows = rows.filter(f"{_VALUE} IS NOT NULL")
-    quoted, groups, units = (
-        ", ".join(map(_quoted, dict.fromkeys([_ALL, *names]))) for names in (cells, by, [*by, *cluster])
-    )
+    names = [list(map(_quoted, dict.fromkeys([_ALL, *each]))) for each in (cells, by, [*by, *cluster])]
+    quoted, groups = ", ".join(names[0]), ", ".join(names[1])
     known = f"""
         WITH cells AS (
             SELECT {quoted}, count(*) AS n, sum({_VALUE}) AS total,
@@ -215,18 +205,15 @@ def _sums_of_relation(
                    1 / (count(*) OVER (PARTITION BY {groups}) * n) AS each
             FROM cells)"""
     keys = rows.query(_ROWS, f"{known} SELECT * FROM known ORDER BY code").df()
-    alike = " AND ".join(
-        f"r.{_quoted(name)} IS NOT DISTINCT FROM k.{_quoted(name)}" for name in dict.fromkeys([_ALL, *cells])
-    )
-    own = ", ".join(f"r.{name}" for name in units.split(", "))
+    alike = " AND ".join(f"r.{name} IS NOT DISTINCT FROM k.{name}" for name in names[0])
+    own = ", ".join(f"r.{name}" for name in names[2])
     sums = rows.query(_ROWS, f"""{known}
         SELECT code, sum((r.{_VALUE} - k.mean) * k.each) AS influence, sum(k.each) AS weight,
                sum(r.{_VALUE} * k.each) AS share
         FROM {_ROWS} r JOIN known k ON {alike} GROUP BY code, {own}""").fetchnumpy()  # fmt: skip
     code = keys["code"].to_numpy(int)
-    of = _per_group(code, *(keys[name].to_numpy(float) for name in ("n", "total", "fractions")))
-    columns = (np.asarray(sums[name]) for name in ("code", "influence", "weight", "share"))
-    return _Sums(keys.iloc[_first(code)], of.values, of.n, of.most, *columns)
+    of_groups = _of_groups(code, *(keys[name].to_numpy(float) for name in ("n", "mean", "fractions")))
+    return _Sums._make([keys.iloc[_first(code)], *of_groups, *map(np.asarray, sums.values())])
 
 
 #: The column of what is evaluated, and of what all rows share; what queries call a relation.
@@ -242,11 +229,9 @@ def _in_groups(sums: _Sums) -> Iterator[_Group]:
         yield _Group(float(value), int(n), float(most), sums.influence[own], weights, sums.shares[own] / weights)
 
 
-def _mean(group: _Group, within: tuple[float, float] | None) -> tuple[float, float]:
-    return influence_bounds(group.value, group.influence, values=group.means, weights=group.weights, within=within)
-
-
-def _share(group: _Group, within: tuple[float, float] | None) -> tuple[float, float]:
+def _bounds(group: _Group, interval: IntervalOf, within: tuple[float, float] | None) -> tuple[float, float]:
+    if interval == "mean":
+        return influence_bounds(group.value, group.influence, values=group.means, weights=group.weights, within=within)
     units = len(group.influence)
     variance = float((group.influence**2).sum()) * units / (units - 1) if units > 1 else float("nan")
     fewest = 1 / float((group.weights**2).sum())
@@ -638,43 +623,45 @@ def _names_in(tree: ast.expr, known: Any) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-_OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.Pow: "**", ast.And: "AND", ast.Or: "OR",
-    ast.BitAnd: "AND", ast.BitOr: "OR", ast.Not: "NOT", ast.Invert: "NOT", ast.USub: "-", ast.UAdd: "+", ast.Eq: "=",
-    ast.NotEq: "<>", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "IN", ast.NotIn: "NOT IN",
-}  # fmt: skip
+#: What an expression on a relation may consist of, beside the operators.
+_IN_SQL = (ast.Name, ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare,
+           ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)  # fmt: skip
+
+
+class _Sql(ast.NodeTransformer):
+    """Writes names, texts and operators of Python as DuckDB does."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Name(_quoted(node.id))
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return ast.Name("'" + node.value.replace("'", "''") + "'") if isinstance(node.value, str) else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        logical = {ast.BitAnd: ast.And, ast.BitOr: ast.Or}.get(type(node.op))
+        return self.generic_visit(ast.BoolOp(logical(), [node.left, node.right]) if logical else node)
+
+    def visit_Invert(self, node: ast.Invert) -> ast.unaryop:
+        return ast.Not()
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        sides = pairwise([node.left, *node.comparators])
+        each: list[ast.expr] = [ast.Compare(a, [op], [b]) for (a, b), op in zip(sides, node.ops, strict=True)]
+        return self.generic_visit(ast.BoolOp(ast.And(), each) if len(each) > 1 else node)
 
 
 def _sql(tree: ast.expr, expression: str) -> str:
     """An expression in SQL.
 
     >>> print(_sql(_parsed("reach > 2 and outcome in ['wrong', 'none']"), ""))
-    (("reach" > 2) AND ("outcome" IN ('wrong', 'none')))
+    "reach" > 2 and "outcome" in ['wrong', 'none']
     """
-    sql = partial(_sql, expression=expression)
-    match tree:
-        case ast.Name(id=name):
-            return _quoted(name)
-        case ast.Constant(value=bool() | int() | float() as number):
-            return str(number)
-        case ast.Constant(value=str() as text):
-            return "'" + text.replace("'", "''") + "'"
-        case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return f"({', '.join(map(sql, elements))})"
-        case ast.UnaryOp(op=operator, operand=operand) if type(operator) in _OPERATORS:
-            return f"({_OPERATORS[type(operator)]} {sql(operand)})"
-        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
-            return f"({sql(left)} {_OPERATORS[type(operator)]} {sql(right)})"
-        case ast.BoolOp(op=operator, values=values):
-            return f"({f' {_OPERATORS[type(operator)]} '.join(map(sql, values))})"
-        case ast.Compare(left=left, ops=operators, comparators=others) if {*map(type, operators)} <= {*_OPERATORS}:
-            sides = [left, *others]
-            pairs = zip(sides, operators, others, strict=False)
-            return f"({' AND '.join(f'{sql(one)} {_OPERATORS[type(op)]} {sql(other)}' for one, op, other in pairs)})"
-    raise NbkitError(
-        f"the expression '{expression}' has '{ast.unparse(tree)}', which DuckDB is not asked; on a relation there are "
-        "columns, numbers, texts, + - * / % **, comparisons, in, and, or, not"
-    )
+    if refused := next((node for node in ast.walk(tree) if not isinstance(node, _IN_SQL)), None):
+        raise NbkitError(
+            f"the expression '{expression}' has '{ast.unparse(refused)}', which DuckDB is not asked; on a relation "
+            "there are columns, numbers, texts, + - * / % **, comparisons, in, and, or, not"
+        )
+    return ast.unparse(_Sql().visit(tree))
 
 
 def _quoted(name: str) -> str:

@@ -424,7 +424,7 @@ def test_pages_without_models_or_test_pairs_say_why_in_words(run, tmp_path, chan
 
 
 def test_a_footer_says_what_tables_call_a_model():
-    assert "Transformer is sandbox-wsd-marian" in pages.facts(DisambiguationParams(), {})["names in tables"]
+    assert "Transformer is sandbox-wsd-marian" in pages.facts(DisambiguationParams())["names in tables"]
 
 
 def test_language_models_filter_seeds_and_samples(run, monkeypatch):

@@ -14,7 +14,7 @@ from nbkit.errors import ParamsError
 from nbkit.measure.senses import DECIDED, NO_NOUN, OUTSIDE, UNKNOWN
 from nbkit.studies.disambiguation import STUDY, DisambiguationParams, pages
 from nbkit.studies.disambiguation.mining import count_senses
-from nbkit.studies.disambiguation.senses import PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, judged
+from nbkit.studies.disambiguation.senses import PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, sense_verdict
 from nbkit.text.sentences import Sentence, Text
 from tests.metrics.ten_pairs import LEXICON, german, parsed
 from tests.pages import FOLDER, run_page
@@ -51,8 +51,8 @@ def test_miner_counts_what_variants_decide_but_biases_by_the_rule_alone():
 )
 def test_outcomes_by_the_variants(sense, possible, outcomes):
     reached = json.dumps({reach: [sense, possible] for reach in ("links", "window", "translation")})
-    assert [judged(reached, name, "club") for name in ("window", "translation", PUBLISHED_CODE)] == outcomes
-    assert judged("{}", "window", "club") == UNDECIDED  # an empty translation
+    assert [sense_verdict(reached, name, "club") for name in ("window", "translation", PUBLISHED_CODE)] == outcomes
+    assert sense_verdict("{}", "window", "club") == UNDECIDED  # an empty translation
 
 
 def test_verbs_are_in_no_share_of_training_pairs(monkeypatch, tmp_path):

@@ -20,7 +20,7 @@ from nbkit.models.probes import ContextProbe
 from nbkit.studies import STUDIES, idioms
 from nbkit.studies.answering import Cell
 from nbkit.studies.idioms import STUDY, IdiomsParams, System, pages, scores
-from nbkit.studies.idioms.items import drawn
+from nbkit.studies.idioms.items import draw_pairs
 from nbkit.studies.idioms.links import dictionaries, idiom_tokens, learned_pairs, token_spans
 from nbkit.studies.idioms.params import paper_name
 from nbkit.studies.word_order import WordOrderParams
@@ -339,10 +339,10 @@ def test_idiom_tokens_are_found_in_composed_text():
 
 def test_drawn_pairs_let_idioms_take_turns():
     many = [IdiomPair(str(i), f"a b {i}", "x", f"idiom {i % 5}", ((0, 1),)) for i in range(40)]
-    chosen = drawn(many, 10, seed=0)
+    chosen = draw_pairs(many, 10, seed=0)
     assert set(Counter(many[place].idiom for place in chosen).values()) == {2} and chosen == sorted(chosen)
-    assert {39 - place for place in drawn(many[::-1], 10, seed=0)} == set(chosen)
-    assert drawn(many, None, 0) == list(range(40)) and drawn(many, 10, seed=1) != chosen
+    assert {39 - place for place in draw_pairs(many[::-1], 10, seed=0)} == set(chosen)
+    assert draw_pairs(many, None, 0) == list(range(40)) and draw_pairs(many, 10, seed=1) != chosen
 
 
 # ----------------------------------------------------------------------------

@@ -601,7 +601,7 @@ def test_two_conditions_stand_beside_each_other():
     rows = pd.MultiIndex.from_product([["m"], ["a", "b"], ["permuted", "hypothesis"]], names=[*study.OF, "scheme"])
     table = rows.to_frame(index=False).assign(measure="omega_max", value=0.9, low=0.8, high=1.0, n=90)
     bars = table.head(0).assign(predictor="")
-    (panel,) = pages.paired_figure(table, "scheme", bars, ["omega_max"], "").axes
+    (panel,) = pages.measures_figure(table, "scheme", bars, ["omega_max"], "").axes
     marks = [each for each in panel.collections if type(each).__name__ == "PathCollection"]
     heights = [y for each in marks for _, y in each.get_offsets()]
     assert len(set(np.round(heights, 3))) == 4 == len(heights)

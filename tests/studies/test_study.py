@@ -58,7 +58,7 @@ def test_arguments_decide_what_a_table_needs():
     run = Run(STUDY, ToyParams())
     assert [each.name for each in STUDY.tables if run.asks_model(each)] == ["outcomes", "again"]
     assert STUDY.base_of(table("outcomes")) is table("items") and STUDY.base_of(table("longest")) is None
-    assert STUDY.made_of(table("longest")) == {"items": "all_items"} and STUDY.made_of(table("lengths")) == {
+    assert STUDY.dependencies(table("longest")) == {"items": "all_items"} and STUDY.dependencies(table("lengths")) == {
         "items": ""
     }
     assert [STUDY.depth(table(name)) for name in ("items", "outcomes", "longest", "again")] == [0, 1, 1, 2]

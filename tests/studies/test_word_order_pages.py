@@ -159,10 +159,10 @@ def test_flips_are_counted_by_both_criteria(run, page):
 
 
 def test_samples_are_flips_with_their_texts_and_no_sentence_stands_twice(run, page):
-    samples = pages.drawn(run, "flips", ["target_language", "model"], 3, "beta1 > beta")
+    samples = pages.draw_outcomes(run, "flips", ["target_language", "model"], 3, "beta1 > beta")
     assert len(samples) == 3 and not samples.duplicated("unit").any() and set(samples["model"]) == {"dummy"}
     assert (samples["beta1"] > samples["beta"]).all() and (samples["metric"] == run.kappa).all()
-    one = pages.drawn(run, "samples", ["target_language", "model", "perturbation"], 1)
+    one = pages.draw_outcomes(run, "samples", ["target_language", "model", "perturbation"], 1)
     other = one[one["model"] == "other"]  # which copies
     assert (other["answer_changed"] == other["changed"]).all() and (other["answer_source"] == other["source"]).all()
     assert len(one) == one.groupby(["model", "perturbation"]).ngroups

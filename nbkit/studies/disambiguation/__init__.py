@@ -18,7 +18,7 @@ from nbkit.measure.aligners import check_aligner
 from nbkit.models import label
 from nbkit.studies import base
 from nbkit.studies.answering import Cell, LanguageModels, Translators, Use
-from nbkit.studies.base import described
+from nbkit.studies.base import study_description
 from nbkit.studies.disambiguation import attacks, items, judge, mining, senses
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
 from nbkit.studies.disambiguation.spans import with_texts
@@ -102,37 +102,35 @@ STUDY = Study(
     params=DisambiguationParams,
     tables=(
         # of the training corpus
-        Table(mining.aligned, inputs=mining.aligned_inputs, columns=("links",)),
-        Table(mining.links, inputs=mining.links_inputs, columns=("of", "to", "n")),
-        Table(mining.folds, columns=("first",),
+        Table(mining.aligned, inputs=mining.aligned_inputs),
+        Table(mining.links, inputs=mining.links_inputs),
+        Table(mining.folds,
               inputs=lambda params, cell: _trained_on(params, cell) if params.folds else None),
         Table(mining.senses, inputs=lambda params, cell: [_trained_on(params, cell)[0], params.homographs.digest],
-              size=lambda params, cell: params.training_pairs, unit=10_000,
-              columns=("fold", "kind", "of", "sense", "word", "n")),
+              size=lambda params, cell: params.training_pairs, unit=10_000),
         Table(mining.sizes, inputs=lambda params, cell: [
             [mining.corpus_identity(params, cell, corpus), n] for corpus, _, n in params.read]),
         # of the test corpora
-        Table(mining.linked, corpora=mining.linked_corpora, columns=("links", "corpus"), inputs=lambda params, cell,
+        Table(mining.linked, corpora=mining.linked_corpora, inputs=lambda params, cell,
               corpus: [mining.corpus_identity(params, cell, corpus), params.n_pairs]),
         Table(senses.votes, inputs=senses.votes_inputs, size=lambda params, cell, corpus: params.n_pairs, unit=10_000,
-              corpora=lambda params, cell: params.test_corpora if params.voters else (), columns=senses.VOTES),
+              corpora=lambda params, cell: params.test_corpora if params.voters else ()),
         Table(items.pairs, inputs=items.pairs_inputs, size=lambda params, cell, corpus: params.n_of(corpus),
-              unit=10_000, corpora=lambda params, cell: params.corpora, columns=tuple(items.LEFT_OUT)),
+              unit=10_000, corpora=lambda params, cell: params.corpora),
         Table(items.items, columns=("unit", "item", *items.COLUMNS), most=items.most_items),
         Table(judge.outcomes, inputs=senses.words_identity, columns=tuple(judge.OUTCOMES)),
         Table(judge.plain, inputs=mining.corpus_identity, corpora=lambda params, cell: params.test_corpora,
-              size=lambda params, cell, corpus: min(params.bleu_pairs, params.n_pairs or params.bleu_pairs),
-              columns=("corpus", "source", "reference")),
-        Table(judge.quality, columns=("item", "unit", "corpus", "bleu")),
-        Table(judge.mucow_items, inputs=judge.mucow_inputs, columns=("place", "source", "corpus", "word")),
-        Table(judge.mucow, columns=("item", "unit", "corpus", "word", "verdict")),
+              size=lambda params, cell, corpus: min(params.bleu_pairs, params.n_pairs or params.bleu_pairs)),
+        Table(judge.quality),
+        Table(judge.mucow_items, inputs=judge.mucow_inputs),
+        Table(judge.mucow),
         # attacks
-        Table(attacks.seeds, columns=("key", "expected", "fate"), inputs=lambda params, cell:
+        Table(attacks.seeds, inputs=lambda params, cell:
               attacks.language_model_inputs(params, params.masked_lm, cell.target)),
-        Table(attacks.samples, unit=200, columns=tuple(attacks.SAMPLES), inputs=lambda params, cell:
+        Table(attacks.samples, unit=200, inputs=lambda params, cell:
               attacks.language_model_inputs(params, params.causal_lm, cell.source),
               most=lambda params, cell: 0),  # nobody knows before the test pairs are there
-        Table(attacks.attacks, inputs=senses.words_identity, columns=tuple(attacks.ATTACKS)),
+        Table(attacks.attacks, inputs=senses.words_identity),
     ),
     asks=("source", "text"),
     grid=("model",),
@@ -145,5 +143,5 @@ STUDY = Study(
     exports=("outcomes", "attacks"),
     exported=lambda params, cell: cell.model in params.models,
     bounds={"n_pairs": ("pairs", "units"), "n_test": ("items", "rows")},
-    **described(__file__),
+    **study_description(__file__),
 )  # fmt: skip

@@ -29,8 +29,8 @@ from nbkit.studies.disambiguation.judge import reasons
 from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import RIGHT, UNDECIDED, place_of, senses_of, sentence_of
-from nbkit.studies.disambiguation.sets import drawn
-from nbkit.studies.parts import item_id
+from nbkit.studies.disambiguation.sets import random_ranks
+from nbkit.studies.parts import Units, item_id
 from nbkit.text.sentences import Text
 
 #: What becomes of a test pair, in the order of the filters, and what an attack comes to.
@@ -38,11 +38,6 @@ UNEXPECTED, BIASED, NOT_DRAWN, SEED = "another sense expected", "most biased", "
 SUCCESS, KEPT, OTHER, SEED_WRONG = "success", "kept", "another sense", "seed not right"
 GROUPS = ["item", "unit", "sample", "key", "corpus", "pair", "homograph", "sense", "kind", "attractor", "adversarial",
           "freq_right", "freq_wrong", "ppmi_right", "ppmi_wrong"]  # fmt: skip
-ATTACKS = [*GROUPS, "bias", "words", "found", "reason", "outcome", "withstood", "seed_words"]
-#: What a sample holds: noun is the word that the attractor modifies, replaced the adjective that was there ("" if it is
-#: inserted), token the place of the homograph, start and end the characters of the attractor.
-SAMPLES = [*GROUPS, "noun", "replaced", "source", "reference", "text", "tokens", "token", "start", "end",
-           "perplexity", "fluent"]  # fmt: skip
 
 
 def language_model_inputs(params: DisambiguationParams, name: str | None, lang: str) -> Mapping[str, Any] | None:
@@ -56,7 +51,7 @@ def seeds(params: DisambiguationParams, cell: Cell, all_items: pd.DataFrame) -> 
     fate = np.full(len(all_items), SEED, dtype=object)
     if params.masked_lm is not None:
         fate[expected != all_items["sense"].to_numpy()] = UNEXPECTED
-    order = np.argsort(drawn(all_items["key"], "random", params.seed, "seeds"), kind="stable")
+    order = np.argsort(random_ranks(all_items["key"], "random", params.seed, "seeds"), kind="stable")
     left = order[fate[order] == SEED]
     keep = least_biased(all_items[f"freq_wrong_{params.bias}"].to_numpy(float)[left], params.most_biased)
     fate[left[~keep]] = BIASED
@@ -82,8 +77,12 @@ def _expected(params: DisambiguationParams, cell: Cell, pairs: pd.DataFrame) -> 
 def samples(
     params: DisambiguationParams, cell: Cell, start: int, n: int, seeds: pd.DataFrame, all_items: pd.DataFrame,
     all_senses: pd.DataFrame,
-) -> Iterator[list[dict[str, Any]]]:  # fmt: skip
-    """Every edit of every seed that keeps the constraints, or as many as are drawn; a unit is a seed."""
+) -> Units:  # fmt: skip
+    """Every edit of every seed that keeps the constraints, or as many as are drawn; a unit is a seed.
+
+    noun is the word that the attractor modifies, replaced the adjective that was there ("" if it is inserted), token
+    the place of the homograph; start and end are the characters of the attractor.
+    """
     chosen = all_items[(seeds["fate"] == SEED).to_numpy()].iloc[start : start + n].to_dict("records")
     known = fold_counts(all_senses)
     made = [list(_of_seed(params, pair, known(pair["fold"]))) for pair in chosen]
@@ -120,10 +119,9 @@ def _sample(
     sample, origin = edited_text(text, number, candidate)
     attractor, seed = candidate.attractor, candidate.seed
     name = [pair["key"], candidate.kind, attractor, candidate.noun, candidate.replaced, number]
-    place, token = place_of(sample, origin.index(None)), origin.index(pair["token"])
-    item = item_id(pair["item"], candidate.kind, attractor, candidate.noun, candidate.replaced, number)
+    place = place_of(sample, origin.index(None))
     return {
-        "item": item,
+        "item": item_id(pair["item"], *name[1:]),
         "sample": json.dumps(name, ensure_ascii=False, separators=(",", ":")),
         **{column: pair[column] for column in ("key", "corpus", "pair", "homograph", "sense", "source", "reference")},
         "kind": candidate.kind,
@@ -133,9 +131,8 @@ def _sample(
         "adversarial": adversarial,
         "text": sample.text,
         "tokens": list(sample.tokens),
-        "token": token,
-        "start": place["start"],
-        "end": place["end"],
+        "token": origin.index(pair["token"]),
+        **{end: place[end] for end in ("start", "end")},
         **{
             f"{measure}_{side}": MEASURES[measure](known, attractor, pair["homograph"], towards)
             for measure in ("freq", "ppmi")
@@ -169,9 +166,8 @@ def attacks(
     """
     fluent = samples[samples["fluent"].astype(bool)]
     of_seed = outcomes.set_index("key").reindex(fluent["key"]).set_axis(fluent.index)
-    found = senses_of(
-        params, cell, fluent["tokens"].tolist(), fluent, answers.loc[fluent.index, "text"].tolist(), links
-    )
+    tokens, texts = fluent["tokens"].tolist(), answers.loc[fluent.index, "text"].tolist()
+    found = senses_of(params, cell, tokens, fluent, texts, links)
     each = zip(of_seed["outcome"], found["found"], fluent["sense"], fluent["adversarial"], strict=True)
     outcome = pd.Series([attack_outcome(*row) for row in each], index=fluent.index, dtype="str")
     return fluent[GROUPS].assign(

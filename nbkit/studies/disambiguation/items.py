@@ -22,7 +22,7 @@ from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.mining import corpus_identity, fold_counts, fold_of, pair_links, pairs_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import REPEATED, SHORT, majority, parse_of, place_of
-from nbkit.studies.parts import item_id
+from nbkit.studies.parts import Units, item_id
 from nbkit.text.parsers import from_record
 from nbkit.text.sentences import Pair, Text
 
@@ -44,24 +44,22 @@ def pairs_inputs(params: DisambiguationParams, cell: Cell, corpus: str) -> list[
 def pairs(
     params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int, all_senses: pd.DataFrame,
     folds: pd.DataFrame, links: pd.DataFrame, aligned: pd.DataFrame, linked: pd.DataFrame, all_votes: pd.DataFrame,
-) -> Iterator[list[dict[str, Any]]]:  # fmt: skip
+) -> Units:  # fmt: skip
     """Of each pair of a test corpus its homographs with sense and biases; or, in left_out, why one is not tested."""
-    finder, known = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns), fold_counts(all_senses)
+    known = fold_counts(all_senses)
     if params.voters:
         found = _by_majority(params, cell, corpus, start, n, all_votes)
     else:
         read = list(islice(pairs_of(params, cell, corpus, n, start), n))
-        found = _by_references(
-            params, read, pair_links(params, cell, corpus, read, start, links, aligned, linked), finder
-        )
+        of_pairs = pair_links(params, cell, corpus, read, start, links, aligned, linked)
+        found = _by_references(params, read, of_pairs)
     for unit, rows in enumerate(found, start=start):
         fold = fold_of(folds, unit) if params.is_cross_fitted(corpus) else -1
-        yield [_row(params, row, corpus, fold, known(fold), finder) for row in rows]
+        yield [_row(params, row, corpus, fold, known(fold)) for row in rows]
 
 
-def _by_references(
-    params: DisambiguationParams, pairs: list[Pair], linked: Iterator[Any], finder: SenseFinder
-) -> Iterator[list[dict[str, Any]]]:
+def _by_references(params: DisambiguationParams, pairs: list[Pair], linked: Iterator[Any]) -> Units:
+    finder = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns)
     for pair, links in zip(pairs, linked, strict=True):
         senses = finder.pair_senses(pair.source, pair.target, links)
         times = Counter(sense.homograph for sense in senses)
@@ -81,7 +79,7 @@ def _by_reference(params: DisambiguationParams, pair: Pair, sense: Sense, is_rep
 
 def _by_majority(
     params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int, votes: pd.DataFrame
-) -> Iterator[list[dict[str, Any]]]:
+) -> Units:
     own = votes[(votes["corpus"] == corpus) & votes["unit"].between(start, start + n - 1)]
     cast: dict[Any, list[dict[str, Any]]] = {}
     for (unit, key, _), rows in own.groupby(["unit", "key", "token"], sort=False):
@@ -91,14 +89,13 @@ def _by_majority(
 
 
 def _row(
-    params: DisambiguationParams, row: Mapping[str, Any], corpus: str, fold: int, known: SenseCounts,
-    finder: SenseFinder,
-) -> dict[str, Any]:  # fmt: skip
+    params: DisambiguationParams, row: Mapping[str, Any], corpus: str, fold: int, known: SenseCounts
+) -> dict[str, Any]:
     key, homograph = str(row["key"]), row["homograph"]
     row = {**row, "key": f"{corpus}/{key}", "corpus": corpus, "pair": f"{corpus}/{key.removesuffix(f'/{homograph}')}"}
     if row["left_out"]:
         return {name: row[name] for name in LEFT_OUT}
-    senses = [cluster.name for cluster in finder.lexicon.homographs[homograph].clusters]
+    senses = [cluster.name for cluster in params.homographs.homographs[homograph].clusters]
     words = lemmas(source_of(row, params.source))
     return {**row, "fold": fold, **_biases(words, known, homograph, row["sense"], senses)}
 
@@ -121,9 +118,7 @@ def most_items(params: DisambiguationParams, cell: Cell) -> int:
     return min(most, params.n_test + params.bleu_pairs * len(params.test_corpora)) if params.n_test else most
 
 
-def items(
-    params: DisambiguationParams, cell: Cell, start: int, n: int, all_pairs: pd.DataFrame
-) -> Iterator[list[dict[str, Any]]]:
+def items(params: DisambiguationParams, cell: Cell, start: int, n: int, all_pairs: pd.DataFrame) -> Units:
     """The pool: every homograph that is tested, or as many as are drawn. An item is the same in every run."""
     tested = all_pairs[all_pairs["left_out"] == ""].reindex(columns=COLUMNS)
     if params.n_test is not None and len(tested) > params.n_test:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,8 @@ from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.items import BIASES, source_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.senses import FOUND, PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, judged, senses_of
+from nbkit.studies.disambiguation.senses import FOUND, PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, sense_verdict, senses_of
+from nbkit.studies.parts import Units
 from nbkit.text.parsers import parse_remembered, parser_for, parser_identity
 
 #: What outcomes hold of their items, and of the translation.
@@ -45,10 +45,10 @@ def outcomes(
         tokens = [source_of(row, cell.source).tokens for row in items.to_dict("records")]
         found = senses_of(params, cell, tokens, items, answers["source"].tolist(), links)
     pairs = list(zip(found["reached"], items["sense"], strict=True))
-    outcome = pd.Series(
-        [judged(reached, params.reach, sense) for reached, sense in pairs], index=items.index, dtype="str"
-    )
-    variants = {f"outcome_{name}": [judged(reached, name, sense) for reached, sense in pairs] for name in VARIANTS}
+    by_rule, *others = ([sense_verdict(reached, each, sense) for reached, sense in pairs]
+                        for each in (params.reach, *VARIANTS))  # fmt: skip
+    outcome = pd.Series(by_rule, index=items.index, dtype="str")
+    variants = {f"outcome_{name}": each for name, each in zip(VARIANTS, others, strict=True)}
     return items[GROUPS].assign(
         bias=items[f"freq_wrong_{params.bias}"] - items[f"freq_right_{params.bias}"],
         words=found["words"],
@@ -69,7 +69,7 @@ def reasons(outcome: pd.Series, reason: pd.Series, passes: str) -> pd.Series:
 # How good the models are: BLEU, and MuCoW's own score.
 
 
-def plain(params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
+def plain(params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int) -> Units:
     """The first pairs of a test corpus, for BLEU."""
     texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
     for pair in islice(texts, start, start + n):
@@ -88,7 +88,7 @@ def mucow_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
     return [*map(file_digest, mucow_files(params)), parser_identity(spec, cell.target)]
 
 
-def mucow_items(params: DisambiguationParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
+def mucow_items(params: DisambiguationParams, cell: Cell, start: int, n: int) -> Units:
     """The sentences of MuCoW, if the lexicon is its. Raises `DataError` if there are not as many as items."""
     key, text = mucow_files(params)
     sources, asked = read_lines(text), read_mucow(key)

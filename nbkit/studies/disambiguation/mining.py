@@ -23,6 +23,7 @@ from nbkit.models.translators.texts import text_pairs
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
+from nbkit.studies.parts import latest
 from nbkit.text.sentences import ROOT, Pair, Sentence, Text
 
 #: The aligner whose links depend on all pairs of a corpus together.
@@ -126,10 +127,9 @@ def _links_of_file(path: Path, start: int, n: int) -> Iterator[Alignment]:
 def links_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
     """What the alignment of sources with translations depends on."""
     name = params.hypothesis_aligner
-    if name not in ("lexicon", OF_A_CORPUS):
-        return [load_aligner(name, *cell[:2]).identity]
     identity = name if name == "lexicon" else load_aligner(name, *cell[:2]).identity
-    return [identity, corpus_identity(params, cell, params.training_corpus), _learned_from(params)]
+    corpus = [corpus_identity(params, cell, params.training_corpus), _learned_from(params)]
+    return [identity, *(corpus if name in ("lexicon", OF_A_CORPUS) else [])]
 
 
 def links(params: DisambiguationParams, cell: Cell) -> pd.DataFrame:
@@ -156,15 +156,16 @@ def hypothesis_aligner(params: DisambiguationParams, cell: Cell, links: pd.DataF
     if name == "lexicon":
         entries = {(a, b): float(n) for a, b, n in zip(links["of"], links["to"], links["n"], strict=True)}
         return load_aligner("lexicon", *cell[:2], entries=entries)
+
+    def loaded() -> Aligner:
+        if name != OF_A_CORPUS:
+            return load_aligner(name, *cell[:2])
+        pairs = pairs_of(params, cell, params.training_corpus, _learned_from(params))
+        tokens = [(pair.source.tokens, pair.target.tokens) for pair in pairs]
+        return load_aligner(name, *cell[:2], training=tokens, store=Store())
+
     content = json.dumps([Store().url, cell[:2], links_inputs(params, cell)], sort_keys=True)
-    if content not in _ALIGNER:
-        options: dict[str, Any] = {}
-        if name == OF_A_CORPUS:
-            pairs = pairs_of(params, cell, params.training_corpus, _learned_from(params))
-            options = {"training": [(pair.source.tokens, pair.target.tokens) for pair in pairs], "store": Store()}
-        _ALIGNER.clear()
-        _ALIGNER[content] = load_aligner(name, *cell[:2], **options)
-    return _ALIGNER[content]
+    return latest(_ALIGNER, content, 1, loaded)
 
 
 def linked_corpora(params: DisambiguationParams, cell: Cell) -> list[str]:
@@ -202,8 +203,7 @@ def sizes(params: DisambiguationParams, cell: Cell) -> pd.DataFrame:
     """How many pairs and words (between white space) each corpus has (Tables 9 and 10)."""
     rows = []
     for corpus, limit, n in params.read:
-        texts = text_pairs(corpus, *cell[:2], n, on_error=params.on_error)
-        sums = np.zeros(3, dtype=np.int64)
+        texts, sums = text_pairs(corpus, *cell[:2], n, on_error=params.on_error), np.zeros(3, dtype=np.int64)
         for pair in texts:
             sums += (1, len(pair.source.split()), len(pair.target.split()))
         rows.append((corpus, "training" if limit == "training_pairs" else "test", *sums.tolist()))
@@ -225,9 +225,8 @@ def fold_of(folds: pd.DataFrame, place: int) -> int:
 
 def fold_counts(senses: pd.DataFrame) -> Callable[[int], SenseCounts]:
     """A function from a part of the training corpus to the counts of all others (−1: of all pairs)."""
-    return cache(
-        lambda fold: SenseCounts.from_table(senses.loc[(senses["fold"] != fold) | (senses["fold"] == -1), COLUMNS])
-    )
+    in_all = senses["fold"] == -1
+    return cache(lambda fold: SenseCounts.from_table(senses.loc[(senses["fold"] != fold) | in_all, COLUMNS]))
 
 
 def senses(

@@ -36,15 +36,14 @@ from nbkit.studies.disambiguation.items import source_of
 from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import UNDECIDED, WRONG, characters
-from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, drawn
+from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, random_ranks
 from nbkit.studies.notebook import printed, show, with_intervals
 from nbkit.studies.summarise import strengths, summarise
 from nbkit.yaml_text import read_own
 
 #: What biases, sets of pairs, fates of test pairs, training settings and reaches are called, and columns with PPMI.
-MEASURES, SETS, FATES, SETTINGS, REACH, PPMI, _EMPTY, _TABLES = read_own(
-    Path(__file__).with_name("looks.yaml")
-).values()
+_LOOKS = read_own(Path(__file__).with_name("looks.yaml"))
+MEASURES, SETS, FATES, SETTINGS, REACH, PPMI, _EMPTY, _SUCCESSES, _TABLES = _LOOKS.values()
 #: What stands in place of a table or figure without rows.
 NO_PAIR, NO_ERROR, NO_SAMPLE, NOT_ATTACKED = _EMPTY.values()
 _SIDES = {"correct": "{0}_right_{1}", "wrong": "{0}_wrong_{1}", "diff": "{0}_wrong_{1} - {0}_right_{1}"}
@@ -67,29 +66,31 @@ def bleu_signature(params: DisambiguationParams) -> str:
 
 def footer(params: DisambiguationParams) -> Footer:
     """Where a page's results come from."""
-    langs = {
-        name: lang for name, lang in ((params.masked_lm, params.target), (params.causal_lm, params.source)) if name
-    }
-    return notebook.footer(params, facts(params, langs), licensed=list(langs))
+    return notebook.footer(params, facts(params), licensed=list(_filters(params)))
 
 
-def facts(params: DisambiguationParams, langs: Mapping[str, str]) -> dict[str, str]:
-    """What the results of a page depend on besides corpora and translators. langs: of the language models."""
+def _filters(params: DisambiguationParams) -> dict[str, str]:
+    """The language models that filter seeds and samples, each with its language."""
+    both = (params.masked_lm, params.target), (params.causal_lm, params.source)
+    return {name: lang for name, lang in both if name}
+
+
+def facts(params: DisambiguationParams) -> dict[str, str]:
+    """What the results of a page depend on besides corpora and translators."""
+    langs, called = _filters(params), {name: label(name) for name in params.translated_by}
     filters = mark_unstored(langs, lambda name: load(name, "likelihood", langs[name], **params.running).identity())
+    fixed = ", ".join(called[name] for name in called if name not in params.attackable)
+    voters = f"of two thirds of the other systems (voters: {len(params.voters)}); no references"
     found = {
         "sense clusters": f"{params.lexicon} ({params.homographs.digest[:12]})",
         "aligners of training pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",
         "language models": ", ".join(filters) or "none",
         "BLEU": bleu_signature(params),
+        "right senses": voters if params.voters else "",
+        "names in tables": ", ".join(f"{short} is {name}" for name, short in called.items() if short != name),
+        "attacks": f"not measurable with outputs alone: {fixed}" if fixed else "",
     }
-    if params.voters:
-        found["right senses"] = f"of two thirds of the other systems (voters: {len(params.voters)}); no references"
-    called = {name: label(name) for name in params.translated_by}
-    if shown := [f"{short} is {name}" for name, short in called.items() if short != name]:
-        found["names in tables"] = ", ".join(shown)
-    if fixed := [called[name] for name in params.translated_by if name not in params.attackable]:
-        found["attacks"] = f"not measurable with outputs alone: {', '.join(fixed)}"
-    return found
+    return {name: fact for name, fact in found.items() if fact}
 
 
 # ----------------------------------------------------------------------------
@@ -101,9 +102,9 @@ def error_rates(outcomes: pd.DataFrame, by: Sequence[str] = ("model",)) -> pd.Da
 
     Columns: *by*, value, low, high, n (decided), errors, undecided.
     """
-    is_wrong, is_undecided = outcomes["outcome"] == WRONG, outcomes["outcome"] == UNDECIDED
-    each = outcomes.assign(errors=is_wrong, undecided=is_undecided, wrong=1 - outcomes["right"].astype(float))
-    counts = each.groupby(list(by), sort=False)[["errors", "undecided"]].sum().reset_index()
+    counted = {"errors": outcomes["outcome"] == WRONG, "undecided": outcomes["outcome"] == UNDECIDED}
+    each = outcomes.assign(**counted, wrong=1 - outcomes["right"].astype(float))
+    counts = each.groupby(list(by), sort=False)[list(counted)].sum().reset_index()
     rates = summarise(each, "wrong", list(by), interval="share").drop(columns="units")
     return counts.merge(rates, on=list(by), how="left").fillna({"n": 0}).astype({"n": int})
 
@@ -130,7 +131,7 @@ def kind_rates(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.DataFr
     return found.fillna(counts).astype(dict.fromkeys(counts, int))
 
 
-def written(table: pd.DataFrame, columns: Sequence[str], form: str = ".1f", times: float = 1) -> pd.DataFrame:
+def as_text(table: pd.DataFrame, columns: Sequence[str], form: str = ".1f", times: float = 1) -> pd.DataFrame:
     """*table* with the numbers of some columns as text; times: what they are multiplied by, 100 for per cent."""
     there = [name for name in columns if name in table]
     return table.assign(**{name: styles.cells(table, name, form=form, times=times) for name in there})
@@ -187,7 +188,7 @@ def show_errors(params: DisambiguationParams, outcomes: pd.DataFrame) -> None:
 
 def show_kinds(rates: pd.DataFrame, name: str, empty: str) -> None:
     """Show success rates by type of perturbation (Figure 2)."""
-    listed = written(with_intervals(rates, form=".1f", times=100), ["ceiling"], times=100)
+    listed = as_text(with_intervals(rates, form=".1f", times=100), ["ceiling"], times=100)
     show(listed, name, empty=empty, data=rates, **_TABLES["kinds"])
 
 
@@ -208,16 +209,17 @@ def bias_strengths(params: DisambiguationParams, outcomes: pd.DataFrame) -> pd.D
     (whether both are the run's choice) and coded (whether both are the research code's).
     """
     decided = outcomes[outcomes["outcome"] != UNDECIDED]
-    tables = []
-    for side in _SIDES:
-        for name in ("freq", "ppmi"):
-            for how in ("mean", "sum"):
-                for space in PPMI if name == "ppmi" else [params.ppmi]:
-                    score = _SIDES[side].format(PPMI[space] if name == "ppmi" else name, how)
-                    found = strengths(decided, score, "right == 0", "model")
-                    tables.append(found.assign(measure=f"{name}_{side}", aggregate=how, space=space))
-    length = strengths(decided, "length", "right == 0", "model")
-    tables.append(length.assign(measure="length", aggregate=params.bias, space=params.ppmi))
+    scores = [
+        (f"{name}_{side}", form.format(PPMI[space] if name == "ppmi" else name, how), how, space)
+        for side, form in _SIDES.items()
+        for name, spaces in (("freq", [params.ppmi]), ("ppmi", PPMI))
+        for how in ("mean", "sum")
+        for space in spaces
+    ]
+    tables = [
+        strengths(decided, score, "right == 0", "model").assign(measure=measure, aggregate=how, space=space)
+        for measure, score, how, space in [*scores, ("length", "length", params.bias, params.ppmi)]
+    ]
     found = pd.concat(tables, ignore_index=True)
     has_code = ~found["measure"].str.startswith("ppmi") | (found["space"] == "published")
     return found.assign(
@@ -239,12 +241,8 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     printed = STUDY.printed.load(artefact)
     parts = printed["model"].str.split(n=1, expand=True)
     printed = printed.assign(domain=parts[0], model=parts[1])
-    printed = printed if domain not in set(printed["domain"]) else printed[printed["domain"] == domain]
-    of = {
-        name: Look(f"{name}, the paper", colour, marker)
-        for name, colour, marker in _DOMAINS
-        if name in set(printed["domain"])
-    }
+    domains = [domain] if domain in set(printed["domain"]) else list(dict.fromkeys(printed["domain"]))
+    of = {name: Look(f"{name}, the paper", "#111111", _DOMAINS[name]) for name in domains}
     figure = forest(
         known.assign(n=known[["n_yes", "n_no"]].min(axis=1)), "measure", hue="model", names=lambda name: name,
         label="rank-biserial correlation", zero=0, limits=(-1.03, 1.03),
@@ -254,6 +252,7 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     axis.axvspan(-limit, limit, color="#8A8A8A", alpha=0.12, linewidth=0, zorder=0)
     models, places = list(dict.fromkeys(known["model"])), list(dict.fromkeys(known["measure"]))
     beside = dict(zip(models, dodge(len(models)), strict=True))
+    printed = printed[printed["domain"].isin(domains)]
     last = known[known["compared"]].drop_duplicates("name").set_index("name")["measure"].map(places.index)
     for name, look in of.items():
         own = printed[(printed["domain"] == name) & printed["measure"].isin(last.index)]
@@ -263,8 +262,8 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     return figure
 
 
-#: How what the paper prints of each of its domains is drawn.
-_DOMAINS = (("OS18", "#111111", "x"), ("WMT19", "#111111", "+"))
+#: The markers of what the paper prints of each of its domains.
+_DOMAINS = {"OS18": "x", "WMT19": "+"}
 
 
 def both_ways(found: pd.DataFrame, coded: pd.DataFrame) -> pd.DataFrame:
@@ -312,10 +311,8 @@ def show_strengths_beside(
     ours = found[["model", "measure", "value"]].join(theirs, on=["model", "measure"])
     named = ours.rename(columns={"value": "rbc"}).assign(model=f"{params.domain} " + ours["model"])
     both = STUDY.printed.beside(named, artefact, ["model", "measure"])
-    both = both[both["published"].notna()].assign(
-        measure=lambda rows: rows["measure"].map(MEASURES),
-        from_code=lambda rows: rows["as_computed"] - rows["published"],
-    )
+    both = both[both["published"].notna()]
+    both = both.assign(measure=both["measure"].map(MEASURES), from_code=both["as_computed"] - both["published"])
     caption = f"{STUDY.printed.title(artefact)}: ours and the paper's"
     if len(both):
         show(both, f"{artefact}_published", caption=caption, **_TABLES["beside"])
@@ -337,18 +334,20 @@ def whole_sentences(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.D
         counts = known(items.at[key, "fold"])
         return sum(measures[measure](counts, word, homograph, sense) for word in lemmas(texts[key]))
 
-    found: dict[str, list[float]] = {f"{measure}_{side}": [] for measure in measures for side in ("right", "wrong")}
+    rows = []
     each: Any = attacks.itertuples()
     for row in each:
         *_, replaced, number = json.loads(row.sample)
         text, counts = texts[row.key], known(items.at[row.key, "fold"])
         gone = [] if replaced is None else [(text.sentences[number].lemmas or ())[replaced].lower()]
         for measure, of_word in measures.items():
-            for side, sense in (("right", row.sense), ("wrong", row.adversarial)):
+            for sense in (row.sense, row.adversarial):
                 whole = of_seed(row.key, row.homograph, sense, measure)
                 whole += of_word(counts, row.attractor, row.homograph, sense)
                 whole -= sum(of_word(counts, word, row.homograph, sense) for word in gone)
-                found[f"{measure}_{side}"].append(whole / (len(text) + (replaced is None)))
+                rows.append(whole / (len(text) + (replaced is None)))
+    columns = [f"{measure}_{side}" for measure in measures for side in ("right", "wrong")]
+    found = pd.DataFrame(np.reshape(rows, (len(attacks), len(columns))), attacks.index, columns)
     return attacks.assign(**found)
 
 
@@ -359,8 +358,8 @@ def show_thresholds(found: pd.DataFrame, artefact: str, what: str) -> None:
     """
     known = found[found["value"].notna()]
     rates = (known["n_yes"] / (known["n_yes"] + known["n_no"])).astype(float)
-    table = written(known.assign(base_rate=rates)[["model", "base_rate", *COHEN]], ["base_rate"], times=100)
-    table = written(table, list(COHEN), ".4f")
+    table = as_text(known.assign(base_rate=rates)[["model", "base_rate", *COHEN]], ["base_rate"], times=100)
+    table = as_text(table, list(COHEN), ".4f")
     show(table, f"{artefact}_thresholds", headings={"base_rate": f"{what} (%)"},
          caption=f"Thresholds for effect sizes, adjusted for the share of {what}",
          empty=f"No threshold: it needs a share of {what} above 0 and below 1.")  # fmt: skip
@@ -379,35 +378,31 @@ def successes(params: DisambiguationParams, attacks: pd.DataFrame, n: int = 5) -
     """
     challenge = attack_sets(params, attacks.drop_duplicates("item"))[CHALLENGE]["item"]
     won = attacks[attacks["outcome"] == SUCCESS]
-    won = won.assign(late=~won["item"].isin(challenge), order=drawn(won["sample"], params.seed, "success"))
+    won = won.assign(late=~won["item"].isin(challenge), order=random_ranks(won["sample"], params.seed, "success"))
     won = won.sort_values(["late", "order"])
     won["turn"] = won.groupby(["model", "late", "homograph"]).cumcount()
     chosen = won.sort_values(["late", "turn"], kind="stable").groupby("model").head(n)
-    chosen = chosen.sort_values("model", kind="stable", key=_as_named(attacks))
+    chosen = _in_model_order(chosen, attacks)
     shown = with_homographs(STUDY.with_texts(params, chosen, "samples"))
     names = {"answer_source": "seed_hypothesis", "answer_text": "hypothesis", "bias": "freq_diff"}
-    shown = labelled(params, shown.rename(columns=names), "sense", "adversarial")
+    shown = with_sense_labels(params, shown.rename(columns=names), "sense", "adversarial")
     shown = shown.rename(columns={"sense": "seed_sense", "adversarial": "adversarial_sense"})
-    columns = [
-        "model", "kind", "homograph", "seed_sense", "adversarial_sense", "text", "start", "end", "replaced",
-        "homograph_start", "homograph_end", "seed_hypothesis", "seed_words", "hypothesis", "words", "freq_diff",
-    ]  # fmt: skip
-    return shown.reindex(columns=columns)
+    return shown.reindex(columns=_SUCCESSES.split())
 
 
-def _as_named(table: pd.DataFrame) -> Any:
-    places = {model: place for place, model in enumerate(dict.fromkeys(table["model"]))}
-    return lambda column: column.map(places)
+def _in_model_order(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """*rows* with their models in the order of *table*."""
+    models = list(dict.fromkeys(table["model"]))
+    return rows.sort_values("model", kind="stable", key=lambda column: column.map(models.index))
 
 
-def labelled(params: DisambiguationParams, rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
+def with_sense_labels(params: DisambiguationParams, rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """*rows* with the senses in some columns as tables call them."""
     known = params.homographs.homographs
-    labels = {
-        name: [known[word].cluster(sense).label for word, sense in zip(rows["homograph"], rows[name], strict=True)]
-        for name in columns
-    }
-    return rows.assign(**labels)
+    for name in columns:
+        senses = zip(rows["homograph"], rows[name], strict=True)
+        rows = rows.assign(**{name: [known[word].cluster(sense).label for word, sense in senses]})
+    return rows
 
 
 def with_homographs(samples: pd.DataFrame) -> pd.DataFrame:
@@ -424,11 +419,8 @@ def marked_word(text: str, word: str, element: str = BLUE) -> str:
     >>> marked_word("two springs", "spring", 'span style="color: blue"')
     'two <span style="color: blue">springs</span>'
     """
-    at = text.lower().find(word.lower()) if word else -1
-    end = at + len(word)
-    while end < len(text) and text[end].isalpha():
-        end += 1
-    return styles.marked(text, [(at, end)] if at >= 0 else [], element)
+    found = re.search(rf"{re.escape(word)}[^\W\d_]*", text, re.IGNORECASE) if word else None
+    return styles.marked(text, [found.span()] if found else [], element)
 
 
 def marked_words(rows: pd.DataFrame, text: str, word: str, element: str = BLUE) -> list[str]:
@@ -462,15 +454,15 @@ def marked_print(text: str, row: Mapping[Any, Any], homograph: int = 0) -> str:
 def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n: int = 5) -> None:
     """Show the *n* errors of each model in the most biased sentences."""
     wrong = outcomes[outcomes["outcome"] == WRONG]
-    wrong = wrong.assign(tie=drawn(wrong["key"], "tie", params.seed))
+    wrong = wrong.assign(tie=random_ranks(wrong["key"], "tie", params.seed))
     chosen = wrong.sort_values(["bias", "tie"], ascending=[False, True]).groupby("model").head(n)
-    chosen = chosen.sort_values("model", kind="stable", key=_as_named(outcomes))
+    chosen = _in_model_order(chosen, outcomes)
     found = STUDY.with_texts(params, chosen).rename(columns={"answer_source": "hypothesis", "bias": "freq_diff"})
     columns = ["model", "homograph", "sense", "found", "source", "reference", "word", "hypothesis", "words"]
-    found = labelled(params, found, "sense", "found").reindex(columns=[*columns, "freq_diff"])
+    found = with_sense_labels(params, found, "sense", "found").reindex(columns=[*columns, "freq_diff"])
     marked = found.assign(
         source=marked_words(found, "source", "homograph"), reference=marked_words(found, "reference", "word"),
-        hypothesis=marked_words(found, "hypothesis", "words", RED), sense=changes(found, "sense", "found"),
+        hypothesis=marked_words(found, "hypothesis", "words", RED), sense=arrows(found, "sense", "found"),
         freq_diff=styles.cells(found, "freq_diff", form=".1f"),
     )  # fmt: skip
     show(marked, "error_examples", text=True, data=found, **_TABLES["error examples"])
@@ -483,11 +475,11 @@ def show_successes(params: DisambiguationParams, attacks: pd.DataFrame, name: st
         source=list(map(marked_sample, found.to_dict("records"))),
         original=marked_words(found, "seed_hypothesis", "seed_words"),
         perturbed=marked_words(found, "hypothesis", "words", RED),
-        sense=changes(found, "seed_sense", "adversarial_sense"),
+        sense=arrows(found, "seed_sense", "adversarial_sense"),
     )
     show(marked, name, text=True, data=found, **_TABLES["successes"])
 
 
-def changes(rows: pd.DataFrame, before: str, after: str) -> list[str]:
+def arrows(rows: pd.DataFrame, before: str, after: str) -> list[str]:
     """What two columns say, as HTML with an arrow between."""
     return [escape(f"{a} → {b}") for a, b in zip(rows[before], rows[after], strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -20,7 +20,7 @@ from nbkit.measure.bleu import cut
 from nbkit.measure.senses import NOT_ALIGNED, REACHES, SenseFinder, majority_sense
 from nbkit.models.translators.texts import text_pairs
 from nbkit.store import Store
-from nbkit.studies.answering import Cell, Translators, of_distinct
+from nbkit.studies.answering import Cell, Translators, answers_by_text
 from nbkit.studies.disambiguation.mining import corpus_identity, hypothesis_aligner, pairs_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.text.parsers import parse_remembered, parser_for, parser_identity, to_record
@@ -36,7 +36,6 @@ RIGHT, WRONG, UNDECIDED = "right", "wrong", "undecided"
 PUBLISHED_CODE = "published code"
 #: What `senses_of` finds.
 FOUND = ["words", "found", "reason", "reached", "word", "start", "end"]
-VOTES = ("unit", "corpus", "key", "homograph", "token", "left_out", "voter", *FOUND)
 
 
 def senses_of(
@@ -72,14 +71,14 @@ def _found(
     return words, sense.cluster or "", sense.reason or "", senses, *shown.values()
 
 
-def judged(reached: str, reach: str, sense: str) -> str:
+def sense_verdict(reached: str, reach: str, sense: str) -> str:
     """What the reference's *sense* became, by one of `REACHES` or `PUBLISHED_CODE`; an error is a different one (§2.2).
 
     reached: as of `senses_of`.
 
-    >>> [judged('{"links": ["water", []]}', "links", sense) for sense in ("water", "season")]
+    >>> [sense_verdict('{"links": ["water", []]}', "links", sense) for sense in ("water", "season")]
     ['right', 'wrong']
-    >>> judged("{}", "links", "water")
+    >>> sense_verdict("{}", "links", "water")
     'undecided'
     """
     found, possible = json.loads(reached).get("translation" if reach == PUBLISHED_CODE else reach, [None, []])
@@ -184,7 +183,7 @@ def votes(
     tested = rows[rows["left_out"] == ""]
     texts, cast = [text.text for text in tested["text"]], [rows[rows["left_out"] != ""].drop(columns="text")]
     every = pd.concat([tested.assign(voter=number) for number in range(len(params.voters))], ignore_index=True)
-    known = [of_distinct(partial(ask_model, voter), texts) for voter in params.voters]
+    known = [answers_by_text(partial(ask_model, voter), texts) for voter in params.voters]
     answers = [each[text] for each in known for text in texts]
     found = senses_of(params, cell, [text.tokens for text in every["text"]], every, answers, links)
     parses = [parse_of(text) if voter == 0 else "" for text, voter in zip(every["text"], every["voter"], strict=True)]
@@ -248,7 +247,5 @@ def _sources(
         seen.add(line.source)
     wanted = [source for _, _, source in lines if source]
     spec = parser_for(cell.source, params.parsers or None)
-    parsed: Mapping[str, Text] = dict(
-        zip(wanted, parse_remembered(wanted, spec, cell.source, store=Store()), strict=True)
-    )
+    parsed = dict(zip(wanted, parse_remembered(wanted, spec, cell.source, store=Store()), strict=True))
     yield from ((number, name, parsed[source] if source else None) for number, name, source in lines)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ _NEAR = ["IH", "RH"]
 _TERMS = 5
 
 
-def drawn(keys: Iterable[object], *where: object) -> np.ndarray:
+def random_ranks(keys: Iterable[object], *where: object) -> np.ndarray:
     """A number by which keys are in random order: the first n are a sample, and part of that of n + 1."""
     return np.array([address(*where, key) for key in keys], dtype=np.uint64)
 
@@ -50,8 +49,8 @@ def pair_sets(params: DisambiguationParams, pool: pd.DataFrame, senses: pd.DataF
     known["rare"] = (1 - known["share"]).where(is_rarest, -known["share"]).fillna(-1.0)
     pool = pool.merge(known[["homograph", "sense", "rare"]], on=["homograph", "sense"], how="left")
     pool["gap"] = pool[f"freq_wrong_{params.bias}"] - pool[f"freq_right_{params.bias}"]
-    pool["tie"] = drawn(pool["key"], "tie", params.seed)
-    pool["chance"] = drawn(pool["key"], "random", params.seed, "challenge")
+    pool["tie"] = random_ranks(pool["key"], "tie", params.seed)
+    pool["chance"] = random_ranks(pool["key"], "random", params.seed, "challenge")
     found = {
         CHALLENGE: pool.sort_values(["gap", "tie"], ascending=[False, True]),
         RANDOM: pool.sort_values("chance"),
@@ -68,16 +67,14 @@ def attack_sets(params: DisambiguationParams, samples: pd.DataFrame) -> dict[str
     """
     table = samples.assign(
         gap=samples["freq_wrong"] - samples["freq_right"],
-        tie=drawn(samples["sample"], "tie", params.seed),
-        chance=drawn(samples["sample"], "random", params.seed, "attacks"),
+        tie=random_ranks(samples["sample"], "tie", params.seed),
+        chance=random_ranks(samples["sample"], "random", params.seed, "attacks"),
     )
     near = table[table["kind"].isin(_NEAR)]
     ranked = near.sort_values(["gap", "tie"], ascending=[False, True])
     chosen = ranked.groupby("homograph").head(params.per_homograph).head(params.attack_size)
-    by_chance = {RANDOM: table, RANDOM_NEAR: near}
-    return {CHALLENGE: chosen, **{
-        name: each.sort_values("chance").head(len(chosen)) for name, each in by_chance.items()
-    }}  # fmt: skip
+    by_chance = (each.sort_values("chance").head(len(chosen)) for each in (table, near))
+    return dict(zip((CHALLENGE, RANDOM, RANDOM_NEAR), (chosen, *by_chance), strict=True))
 
 
 def judgement_sample(params: DisambiguationParams, n: int = 100) -> pd.DataFrame:
@@ -89,29 +86,20 @@ def judgement_sample(params: DisambiguationParams, n: int = 100) -> pd.DataFrame
     Columns: sentence, homograph, correct and other (the first terms of the two senses), set ("adversarial", "regular"),
     sense, other_sense (names), key.
     """
-    samples, pool, senses = (params.study.read(params, name) for name in ("samples", "items", "senses"))
+    samples, pool, counts = (params.study.read(params, name) for name in ("samples", "items", "senses"))
     attacks = attack_sets(params, samples[samples["fluent"].astype(bool)])[CHALLENGE]
-    pairs = pair_sets(params, pool, senses)[CHALLENGE]
+    pairs = pair_sets(params, pool, counts)[CHALLENGE]
     rows = []
-    for name, table, text, key, size in (
-        (ADVERSARIAL, attacks, "text", "sample", n - n // 2),
-        (REGULAR, pairs, "source", "key", n // 2),
-    ):
-        chance = drawn(table[key], "random", params.seed, "judgement")
-        for row in (
-            table.assign(chance=chance).sort_values("chance").drop_duplicates(text).head(size).to_dict("records")
-        ):
-            rows.append((row[text], row["homograph"], *_terms(params, row), name, *_senses(params, row), row["key"]))
+    kinds = ((ADVERSARIAL, attacks, "text", "sample", n - n // 2), (REGULAR, pairs, "source", "key", n // 2))
+    for name, table, text, key, size in kinds:
+        chance = random_ranks(table[key], "random", params.seed, "judgement")
+        chosen = table.assign(chance=chance).sort_values("chance").drop_duplicates(text).head(size)
+        for row in chosen.to_dict("records"):
+            clusters = {each.name: each for each in params.homographs.homographs[row["homograph"]].clusters}
+            others = sorted(clusters.keys() - {row["sense"]})
+            by_chance = others[address(params.seed, "other sense", row["key"]) % len(others)]
+            senses = row["sense"], row.get("adversarial") or by_chance
+            terms = [", ".join(sorted(clusters[each].translations)[:_TERMS]) for each in senses]
+            rows.append((row[text], row["homograph"], *terms, name, *senses, row["key"]))
     columns = ["sentence", "homograph", "correct", "other", "set", "sense", "other_sense", "key"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _senses(params: DisambiguationParams, row: dict[Any, Any]) -> tuple[str, str]:
-    others = sorted({each.name for each in params.homographs.homographs[row["homograph"]].clusters} - {row["sense"]})
-    by_chance = others[address(params.seed, "other sense", row["key"]) % len(others)]
-    return row["sense"], row.get("adversarial") or by_chance
-
-
-def _terms(params: DisambiguationParams, row: dict[Any, Any]) -> list[str]:
-    clusters = {each.name: each for each in params.homographs.homographs[row["homograph"]].clusters}
-    return [", ".join(sorted(clusters[sense].translations)[:_TERMS]) for sense in _senses(params, row)]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from nbkit.models.probes import has_states
 from nbkit.studies.answering import Cell, Translators, Use
-from nbkit.studies.base import described
+from nbkit.studies.base import study_description
 from nbkit.studies.idioms import items, judge, links, others, training
 from nbkit.studies.idioms.params import IdiomsParams, System, paper_name
 from nbkit.studies.idioms.problems import problems
@@ -47,22 +47,22 @@ STUDY = Study(
     tables=(
         # Large parts, as a corpus can be read from its beginning only; links of a statistical aligner depend on what is
         # beside: all of idiom-test is one part.
-        Table(items.mined, inputs=items.mined_identity, unit=50_000, columns=items.MINED,
+        Table(items.mined, inputs=items.mined_identity, unit=50_000,
               corpora=lambda params, cell: list(params.corpora.values())),
-        Table(items.splits, inputs=items.data_identity, columns=("split", *items.PAIR, "drawn")),
-        Table(items.items, unit=1_000_000, columns=("item", *items.PAIR[1:])),
+        Table(items.splits, inputs=items.data_identity),
+        Table(items.items, unit=1_000_000),
         Table(items.plain, inputs=lambda params, cell: items.corpora_identity(
-            cell, params.generic.values(), params.n_generic), columns=("item", "of", "source", "reference")),
+            cell, params.generic.values(), params.n_generic)),
         Table(links.dictionary, inputs=links.dictionary_identity),
         Table(links.links, inputs=links.aligners_identity),
-        Table(judge.outcomes, inputs=judge.judged_by, columns=judge.JUDGED),
-        Table(judge.control_outcomes, inputs=judge.judged_by, columns=(*judge.JUDGED, "model")),
-        Table(judge.similar, inputs=judge.scored_by, columns=judge.SIMILAR),
-        Table(judge.control_similar, inputs=judge.scored_by, columns=(*judge.SIMILAR, "model")),
-        Table(judge.probes, inputs=judge.probed_by, counts=judge.probe_counts, columns=judge.PROBED),
-        Table(others.compared, inputs=others.compared_by, columns=others.COMPARED),
-        Table(training.leaks, inputs=training.leaks_identity, columns=training.LEAKS),
-        Table(training.recall, inputs=items.texts_identity, columns=training.RECALL),
+        Table(judge.outcomes, inputs=judge.judged_by),
+        Table(judge.control_outcomes, inputs=judge.judged_by),
+        Table(judge.similar, inputs=judge.scored_by),
+        Table(judge.control_similar, inputs=judge.scored_by),
+        Table(judge.probes, inputs=judge.probed_by, counts=judge.probe_counts),
+        Table(others.compared, inputs=others.compared_by),
+        Table(training.leaks, inputs=training.leaks_identity),
+        Table(training.recall, inputs=items.texts_identity),
     ),
     calls=lambda params, model: params.system(model).label,
     spelling=paper_name,
@@ -73,5 +73,5 @@ STUDY = Study(
     exports=("outcomes", "control_outcomes", "similar", "control_similar", "probes", "compared"),
     texts=judge.with_shown_texts,
     bounds={"n_test": ("items", "units")},
-    **described(__file__),
+    **study_description(__file__),
 )  # fmt: skip

@@ -36,7 +36,6 @@ from nbkit.text.sentences import Pair, Sentence, Text
 _TOKEN = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")
 #: Columns of a pair with an idiom; spans are flat: start, end, start, end …
 PAIR = ("id", "idiom", "source", "reference", "spans")
-MINED = ("corpus", "pairs", "fitting", "regular", *PAIR)
 
 
 def phrases(params: IdiomsParams) -> tuple[str, ...]:
@@ -86,7 +85,7 @@ def mined(params: IdiomsParams, cell: Cell, corpus: str, start: int, n: int) -> 
         rows += [row_of(each) for each in idioms]
         regular += not idioms
     counts = {"pairs": len(pairs), "fitting": len(fitting), "regular": regular}
-    return pd.DataFrame([counts, *rows], columns=list(MINED)).assign(corpus=corpus), len(pairs)
+    return pd.DataFrame([counts, *rows], columns=params.study.table("mined").columns).assign(corpus=corpus), len(pairs)
 
 
 def row_of(pair: IdiomPair) -> dict[str, Any]:
@@ -118,25 +117,20 @@ def splits(params: IdiomsParams, cell: Cell, all_mined: pd.DataFrame) -> pd.Data
     if params.data == "sandbox-idioms":
         found = sandbox_idiom_splits(cell.target)
     else:
-        pairs = list(_mined_pairs(all_mined)) if params.data == "mined" else read_idiom_pairs(*files(params, cell))
+        once = all_mined[all_mined["idiom"].notna()].drop_duplicates(["source", "reference", "idiom"])
+        mined = params.data == "mined"
+        pairs = list(map(pair_of, once.to_dict("records"))) if mined else read_idiom_pairs(*files(params, cell))
         whole = params.tested == "all"
         found = IdiomSplits((), tuple(pairs), ()) if whole else split_idioms(pairs, seed=params.seed)
-    chosen = set(drawn(found.test, params.n_test, params.seed))
-    rows = [
-        {"split": name, **row_of(pair), "drawn": name == "test" and place in chosen}
-        for name in ("train", "test", "discarded")
-        for place, pair in enumerate(getattr(found, name))
-    ]
+    chosen = set(draw_pairs(found.test, params.n_test, params.seed))
+    rows: list[dict[str, Any]] = []
+    for name in ("train", "test", "discarded"):
+        drawn = chosen if name == "test" else ()
+        rows += [{"split": name, **row_of(p), "drawn": i in drawn} for i, p in enumerate(getattr(found, name))]
     return pd.DataFrame(rows, columns=["split", *PAIR, "drawn"])
 
 
-def _mined_pairs(mined: pd.DataFrame) -> Iterator[IdiomPair]:
-    """What was mined of all corpora, pairs of the same sentences and idiom once."""
-    once = mined[mined["idiom"].notna()].drop_duplicates(["source", "reference", "idiom"])
-    yield from map(pair_of, once.to_dict("records"))
-
-
-def drawn(pairs: Sequence[IdiomPair], n: int | None, seed: int) -> list[int]:
+def draw_pairs(pairs: Sequence[IdiomPair], n: int | None, seed: int) -> list[int]:
     """The places of at most *n* of *pairs*: idioms take turns, so that as many as possible are among them."""
     turns: Counter[str] = Counter()
     ranked = []

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from nbkit.corpora.idioms import IdiomPair
@@ -31,7 +30,7 @@ from nbkit.models.probes import load_probe, probe_input, read_probe, split_by_al
 from nbkit.models.translators.texts import score_of_sums, sentence_sums
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
-from nbkit.studies.idioms.items import drawn, pair_of, source_texts, texts_identity, two_by_two
+from nbkit.studies.idioms.items import draw_pairs, pair_of, source_texts, texts_identity, two_by_two
 from nbkit.studies.idioms.links import (
     align,
     aligners_identity,
@@ -48,28 +47,13 @@ from nbkit.text.sentences import Text
 #: The controls, each with the column that is its answer.
 CONTROLS = dict(zip(CONTROL_NAMES, ("reference", "source"), strict=True))
 #: The settings of LitTER that each variant of nbkit changes.
-SETTINGS: dict[str, dict[str, Any]] = {
-    "inflected": {"matching": "inflected"},
-    "compounds": {"matching": "compounds"},
-    "accents": {"accents": "ignored"},
-}
+SETTINGS: dict[str, dict[str, Any]] = {each: {"matching": each} for each in ("inflected", "compounds")}
+SETTINGS["accents"] = {"accents": "ignored"}
 #: Why LitTER could not find an error.
 NO_WORD = "the dictionary has none of the idiom's words"
 EVERY_WORD = "the reference has a translation of each of the idiom's words"
 NO_CONTENT = "the dictionary has no noun or adjective of the idiom"
 _CONTENT = frozenset({"NOUN", "PROPN", "ADJ"})
-#: Columns that every row about an idiom has: what was tested, and whose translation it is.
-OF = ("item", "unit", "idiom", "name", "condition")
-JUDGED = (
-    *(*OF, "aligner", "main", "verdict", "reason", "covered", "open", "published_covered", "published_open"),
-    *("triggers", "trigger_tokens", "paper", "published", "reference_words", "hypothesis_words"),
-    *("unigram_precision", "unigram_precision_published", "aligned_chrf", "content", "content_reason"),
-)
-PROBED = (
-    *(*OF, "context", "hypothesis", "context_chrf", "log_probability", "subwords", "perplexity"),
-    *("entropy_idiom", "entropy_other"),
-)
-SIMILAR = ("item", "unit", "name", "condition", "of", "bleu", "bleu_sums", "chrf", "chrf_sums")
 
 
 def content_words(pair: IdiomPair, text: Text) -> list[str]:
@@ -93,7 +77,7 @@ def content_words(pair: IdiomPair, text: Text) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def whose(params: IdiomsParams, cell: Cell) -> dict[str, str]:
+def system_of(params: IdiomsParams, cell: Cell) -> dict[str, str]:
     """The name and the condition of a cell's model."""
     system = params.system(cell.model)
     return {"name": system.model, "condition": system.condition}
@@ -101,7 +85,8 @@ def whose(params: IdiomsParams, cell: Cell) -> dict[str, str]:
 
 def judged_by(params: IdiomsParams, cell: Cell) -> Any:
     """What stands behind the names of the system and of the aligners, and what cuts sources."""
-    return [whose(params, cell) if cell.model else "", aligners_identity(params, cell), texts_identity(params, cell)]
+    system = system_of(params, cell) if cell.model else ""
+    return [system, aligners_identity(params, cell), texts_identity(params, cell)]
 
 
 def outcomes(
@@ -116,7 +101,7 @@ def outcomes(
     adjectives alone. triggers: the blocklisted words of the translation. main: whether the aligner is
     the run's first; LitTER does not depend on it but in the variant "aligned", which is the first aligner's.
     """
-    return _judged(params, cell, items, answers["source"], dictionary, links, splits).assign(**whose(params, cell))
+    return _judge(params, cell, items, answers["source"], dictionary, links, splits).assign(**system_of(params, cell))
 
 
 def control_outcomes(
@@ -124,9 +109,7 @@ def control_outcomes(
     splits: pd.DataFrame,
 ) -> pd.DataFrame:  # fmt: skip
     """`outcomes` of the controls."""
-    return _of_controls(
-        items, lambda translations: _judged(params, cell, items, translations, dictionary, links, splits)
-    )
+    return _of_controls(items, lambda texts: _judge(params, cell, items, texts, dictionary, links, splits))
 
 
 def _of_controls(rows: pd.DataFrame, judged: Callable[[pd.Series], pd.DataFrame]) -> pd.DataFrame:
@@ -136,7 +119,7 @@ def _of_controls(rows: pd.DataFrame, judged: Callable[[pd.Series], pd.DataFrame]
     return pd.concat(tables, ignore_index=True)
 
 
-def _judged(
+def _judge(
     params: IdiomsParams, cell: Cell, items: pd.DataFrame, translations: pd.Series, dictionary: pd.DataFrame,
     links: pd.DataFrame, splits: pd.DataFrame,
 ) -> pd.DataFrame:  # fmt: skip
@@ -202,7 +185,7 @@ UNITS: Mapping[Any, int] = {"bleu": 1, "chrf": 100}
 
 def similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """BLEU (per cent) and chrF (a share) of each sentence of each test set, and what corpus scores add up."""
-    return _likeness_to_plain(cell, plain, answers["source"]).assign(**whose(params, cell))
+    return _likeness_to_plain(cell, plain, answers["source"]).assign(**system_of(params, cell))
 
 
 def control_similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame) -> pd.DataFrame:
@@ -224,7 +207,7 @@ def _likeness_to_plain(cell: Cell, plain: pd.DataFrame, translations: pd.Series)
 def scored_by(params: IdiomsParams, cell: Cell) -> Any:
     """The system, and the code of the scores, which is not part of the studies' own."""
     code = digest("nbkit.models.translators.texts")
-    return {"system": whose(params, cell) if cell.model else "", "code": code}
+    return {"system": system_of(params, cell) if cell.model else "", "code": code}
 
 
 # ----------------------------------------------------------------------------
@@ -249,14 +232,14 @@ def probes(params: IdiomsParams, cell: Cell, model: str, items: pd.DataFrame, li
             each = own[context]
             split = split_by_alignment(word_entropies(each, words), two_by_two(linked[row["item"]]), idiom)
             likely = sum(each.log_probabilities), len(each.log_probabilities), each.perplexity
-            given = [row["item"], row["unit"], row["idiom"], *whose(params, cell).values()]
+            given = [row["item"], row["unit"], row["idiom"], *system_of(params, cell).values()]
             rows.append((*given, context, hypothesis, score, *likely, *split))
-    return pd.DataFrame(rows, columns=list(PROBED))
+    return pd.DataFrame(rows, columns=params.study.table("probes").columns)
 
 
 def _probed(params: IdiomsParams, items: pd.DataFrame) -> pd.DataFrame:
     """The pairs that are probed."""
-    return items.iloc[drawn([pair_of(row) for row in items.to_dict("records")], params.n_probed, params.seed)]
+    return items.iloc[draw_pairs([pair_of(row) for row in items.to_dict("records")], params.n_probed, params.seed)]
 
 
 def probe_counts(params: IdiomsParams, cell: Cell, items: pd.DataFrame) -> tuple[int, int]:
@@ -272,7 +255,7 @@ def _probe(params: IdiomsParams, cell: Cell) -> Model:
 def probed_by(params: IdiomsParams, cell: Cell) -> Any:
     """The system, how it is probed, and the code of that, which is not part of the studies' own."""
     code = digest("nbkit.models.probing", "nbkit.models.probes")
-    return {"system": whose(params, cell), "probe": _probe(params, cell).key(), "code": code}
+    return {"system": system_of(params, cell), "probe": _probe(params, cell).key(), "code": code}
 
 
 # ----------------------------------------------------------------------------
@@ -288,9 +271,7 @@ def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     elif part.cell.model:
         shown["output"] = rows["item"].map(run.answers(part.cell, items)["source"])
     else:
-        shown["output"] = np.select(
-            [shown["model"] == name for name in CONTROLS], [shown[c] for c in CONTROLS.values()]
-        )
+        shown["output"] = shown["source"].where(shown["model"] != CONTROL_NAMES[0], shown["reference"])
     if part.table.name == "compared":  # voters take the place of references
         shown["reference"] = ""
     if "idiom" in rows:

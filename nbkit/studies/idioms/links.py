@@ -29,6 +29,7 @@ from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.idioms.items import corpora_identity, pair_of, sandbox_identity
 from nbkit.studies.idioms.params import IdiomsParams
+from nbkit.studies.parts import latest
 from nbkit.text.parsers import Span, tokens_in
 
 _STRETCH, _CHARACTER = re.compile(r"\S+"), re.compile(r"\S")
@@ -103,14 +104,8 @@ def _aligner(params: IdiomsParams, cell: Cell, name: str, splits: pd.DataFrame) 
     """An aligner of the run; one that learns does it once a process."""
     texts = splits[["split", "source", "reference"]].to_numpy().tolist()
     content = json.dumps([name, cell[:2], params.device, Store().url, aligners_identity(params, cell), texts])
-    if content not in _ALIGNERS:
-        options = aligner_options(
-            name, store=Store, device=params.device, training=lambda: learned_pairs(params, cell, splits)
-        )
-        for oldest in [*_ALIGNERS][:-1]:
-            del _ALIGNERS[oldest]
-        _ALIGNERS[content] = load_aligner(name, *cell[:2], **options)
-    return _ALIGNERS[content]
+    given = {"store": Store, "device": params.device, "training": lambda: learned_pairs(params, cell, splits)}
+    return latest(_ALIGNERS, content, 2, lambda: load_aligner(name, *cell[:2], **aligner_options(name, **given)))
 
 
 def align(
@@ -134,12 +129,9 @@ def links(params: IdiomsParams, cell: Cell, items: pd.DataFrame, splits: pd.Data
 
 def aligners_identity(params: IdiomsParams, cell: Cell) -> Any:
     """What stands behind the names of aligners and of what they learn from, without reading it."""
-    known = [_identity(params, cell, name) for name in params.aligners]
-    return [known, corpora_identity(cell, params.aligned_corpora, params.n_aligned)]
-
-
-def _identity(params: IdiomsParams, cell: Cell, name: str) -> dict[str, Any]:
-    return load_aligner(name, *cell[:2], **aligner_options(name, device=params.device)).identity
+    known = {name: aligner_options(name, device=params.device) for name in params.aligners}
+    identities = [load_aligner(name, *cell[:2], **options).identity for name, options in known.items()]
+    return [identities, corpora_identity(cell, params.aligned_corpora, params.n_aligned)]
 
 
 # ----------------------------------------------------------------------------
@@ -168,12 +160,9 @@ def dictionary(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.Dat
             ways = [fetch_muse(*cell[:2], there.parent), fetch_muse(*cell[1::-1], there.parent)]
         else:
             ways = [read_dictionary(there), read_dictionary(back) if back else None]
-    rows = [
-        (way, own.name, own.kind, word, list(each))
-        for way, own in zip(("forward", "reverse"), ways, strict=True)
-        if own is not None
-        for word, each in own.entries.items()
-    ]
+    known = {way: own for way, own in zip(("forward", "reverse"), ways, strict=True) if own is not None}
+    rows = [(way, own.name, own.kind, word, list(each))
+            for way, own in known.items() for word, each in own.entries.items()]  # fmt: skip
     return pd.DataFrame(rows, columns=["way", "name", "kind", "word", "translations"])
 
 

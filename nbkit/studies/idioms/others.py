@@ -18,13 +18,12 @@ from nbkit.corpora.idioms import shared_translations
 from nbkit.measure.literal import Litter, Matching, WordDictionary, WordMatcher, known_matchings
 from nbkit.studies.answering import Cell, Translators
 from nbkit.studies.idioms.items import pair_of, source_texts, texts_identity
-from nbkit.studies.idioms.judge import NO_CONTENT, OF, content_words, whose
+from nbkit.studies.idioms.judge import NO_CONTENT, content_words, system_of
 from nbkit.studies.idioms.links import dictionaries, tokens
 from nbkit.studies.idioms.params import IdiomsParams
 
 #: The share of the other systems that makes a word right.
 SHARE = 1 / 3
-COMPARED = (*OF, "verdict", "reason", "literal", "open", "words", "triggers", "trigger_tokens", "votes")
 _THEIRS = "a third of the other systems, or a good translation, has each of the idiom's words; or nothing is translated"
 
 
@@ -63,13 +62,13 @@ def compared(
             "votes": [votes[key(trigger)] for trigger in triggers],
         })  # fmt: skip
     table = items[["item", "unit", "idiom"]].join(pd.DataFrame(rows, index=items.index))
-    return table.assign(**whose(params, cell))
+    return table.assign(**system_of(params, cell))
 
 
 def compared_by(params: IdiomsParams, cell: Cell) -> Any:
     """The system, the voters and how they are asked, and what cuts sources."""
     voters = [Translators.identity(params, cell._replace(model=name)) for name in params.voters or ()]
-    return [whose(params, cell), voters, texts_identity(params, cell)]
+    return [system_of(params, cell), voters, texts_identity(params, cell)]
 
 
 def _translating(dictionary: WordDictionary) -> WordDictionary:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
+from operator import not_
 from pathlib import Path
 from textwrap import fill, shorten
 from typing import Any
@@ -133,13 +134,14 @@ def litter_figure(row: Mapping[Any, Any]) -> Figure:
     triggers = [name for name, _ in json.loads(row["triggers"])]
     blocklists = json.loads(row["blocklists"])
     lines = {name: fill(row[key], 80) for name, key in _TEXTS.items()}
-    figure, ((panel,),) = draw.figure(height=1.3 + 0.4 * len(blocklists) + 0.17 * sum(map(_n_lines, lines.values())))
+    n_lines = len(lines) + "".join(lines.values()).count("\n")
+    figure, ((panel,),) = draw.figure(height=1.3 + 0.4 * len(blocklists) + 0.17 * n_lines)
     with theme.style():
         y = 0.0
         for name, text in lines.items():
             panel.text(0, y, name, ha="right", va="top", fontweight="bold")
             panel.text(0.15, y, text, va="top")
-            y += 0.42 * _n_lines(text) + 0.3
+            y += 0.42 * (1 + text.count("\n")) + 0.3
             for word, translations, left in blocklists if name == "source" else ():
                 hit = [each for each in translations if left and each in triggers]
                 colour, why = ("#E3EDF9", "left") if left else ("#EEEEEE", "dropped: the reference has one")
@@ -158,10 +160,6 @@ def litter_figure(row: Mapping[Any, Any]) -> Figure:
 _TEXTS = {"source": "source", "reference": "reference", "translation": "hypothesis"}
 
 
-def _n_lines(text: str) -> int:
-    return text.count("\n") + 1
-
-
 def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequence[tuple[str, str]]) -> Figure:
     """How the idiom data comes about (Figure 8): boxes at places, with a text and a colour, and arrows."""
     figure, ((panel,),) = draw.figure(height=3.6)
@@ -176,7 +174,7 @@ def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequ
     return figure
 
 
-def named(table: pd.DataFrame) -> pd.DataFrame:
+def values(table: pd.DataFrame) -> pd.DataFrame:
     """The values of the run's systems with their intervals, for an answer; controls have none."""
     own = table[~table["model"].isin(CONTROL_NAMES)].reset_index(drop=True)
     own["system"] = [scores.system_label(*each) for each in zip(own["model"], own["condition"], strict=True)]
@@ -187,7 +185,7 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 # Tables of systems: the language where there are several, condition, model, then what is measured.
 
 
-def called(table: pd.DataFrame) -> pd.DataFrame:
+def readable(table: pd.DataFrame) -> pd.DataFrame:
     """Conditions and measures as tables call them; the language only where it distinguishes rows."""
     names = {"condition": lambda name: scores.condition_name(name) or styles.NOTHING}
     names["measure"] = lambda name: label("measures", name)
@@ -195,7 +193,7 @@ def called(table: pd.DataFrame) -> pd.DataFrame:
     return shown.drop(columns=[] if table["language"].nunique() > 1 else "language")
 
 
-def counts(table: pd.DataFrame) -> list[str]:
+def pair_counts(table: pd.DataFrame) -> list[str]:
     """Pairs, and idioms in brackets."""
     each: Any = zip(table["n"], table["idioms"], strict=True)
     return [f"{n:,} ({idioms:,}){styles.dagger(idioms)}" for n, idioms in each]
@@ -220,10 +218,10 @@ def litter_table(found: pd.DataFrame, params: IdiomsParams, name: str) -> None:
     shown = text[scores.OF].assign(
         all=styles.cells(text, "value", ends), published=styles.cells(figures, "value", ends),
         micro=styles.cells(text, "micro", ("micro_low", "micro_high")), covered=styles.cells(reached, "value", ends),
-        n=counts(text),
+        n=pair_counts(text),
     )  # fmt: skip
     marks = pd.DataFrame({"all": best(text, "value", lower=True), "published": best(figures, "value", lower=True)})
-    notebook.show(called(shown), name, best=marks, empty=scores.why_empty(params), **_data()["tables"]["litter"])
+    notebook.show(readable(shown), name, best=marks, empty=scores.why_empty(params), **_data()["tables"]["litter"])
 
 
 def accuracy_table(accuracy: pd.DataFrame, params: IdiomsParams, name: str) -> None:
@@ -233,9 +231,9 @@ def accuracy_table(accuracy: pd.DataFrame, params: IdiomsParams, name: str) -> N
                             column=[label("measures", each) for each in accuracy["measure"]])  # fmt: skip
     first = accuracy.drop_duplicates(keys).reset_index(drop=True)
     empty = {f"empty_{side}": styles.cells(first, f"empty_{side}", (), ".1%") for side in ("reference", "hypothesis")}
-    wide = styles.wide(cells, keys, "column", "cell").assign(n=counts(first), **empty)
+    wide = styles.wide(cells, keys, "column", "cell").assign(n=pair_counts(first), **empty)
     why = scores.why_empty(params)
-    notebook.show(called(wide), name, data=accuracy, empty=why, **_data()["tables"]["accuracy"])
+    notebook.show(readable(wide), name, data=accuracy, empty=why, **_data()["tables"]["accuracy"])
 
 
 def scores_table(table: pd.DataFrame, params: IdiomsParams, name: str) -> None:
@@ -246,7 +244,7 @@ def scores_table(table: pd.DataFrame, params: IdiomsParams, name: str) -> None:
     order = sorted(dict.fromkeys(names), key=lambda each: each.partition(",")[0])
     sizes = ", ".join(f"{of} {n:,}" for of, n in table.groupby("of", sort=False)["n"].max().items())
     notebook.show(
-        called(styles.wide(cells, scores.OF, "column", "cell", order)), name, data=table,
+        readable(styles.wide(cells, scores.OF, "column", "cell", order)), name, data=table,
         empty=scores.why_empty(params),
         caption=f"Corpus BLEU (per cent) and chrF (a share) with 95% intervals over sentences. Sentences: {sizes}",
     )  # fmt: skip
@@ -263,7 +261,7 @@ def contexts_table(effects: pd.DataFrame, params: IdiomsParams, measures: Sequen
     shown = own.assign(value=styles.cells(own, "value", ("low", "high"), form), change=change)
     columns = [*scores.OF, *(["measure"] if len(measures) > 1 else []), "context", "value", "change", "n"]
     why, how = scores.why_empty(params, "probed"), _data()["tables"]["contexts"]
-    notebook.show(called(shown[columns]), name, data=effects, headings={"value": heading}, empty=why, **how)
+    notebook.show(readable(shown[columns]), name, data=effects, headings={"value": heading}, empty=why, **how)
 
 
 def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> None:
@@ -279,7 +277,7 @@ def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> N
         difference=numbers(own, "difference", sign="+"), from_code=numbers(own, "from_code", sign="+"),
     )  # fmt: skip
     columns = [*scores.OF, "measure", "value", "as_computed", "printed", "difference", "from_code"]
-    notebook.show(called(shown[columns]), name, data=own, **_data()["tables"]["beside"])
+    notebook.show(readable(shown[columns]), name, data=own, **_data()["tables"]["beside"])
 
 
 def column(measure: str, of: str) -> str:
@@ -332,11 +330,7 @@ def examples(params: IdiomsParams, k: int = 3) -> pd.DataFrame:
     found = found[found["open"].astype(bool)].sort_values(["turn", "rank"])
     found = found.groupby(["target_language", "model", "paper"]).head(k)
     systems = {system.label: system for system in params.systems}
-    keys: dict[Any, Any] = {
-        "target_language": params.languages.index,
-        "model": [*systems].index,
-        "paper": lambda error: not error,
-    }
+    keys: dict[Any, Any] = {"target_language": params.languages.index, "model": [*systems].index, "paper": not_}
     found = found.sort_values([*keys], key=lambda column: column.map(keys[column.name]), kind="stable")
     litters, rows = scores.litters(params), []
     for row in found.to_dict("records"):
@@ -344,11 +338,11 @@ def examples(params: IdiomsParams, k: int = 3) -> pd.DataFrame:
         words = [row["source"][start:end] for start, end in spans]
         judgement = litters[language]["paper"].judge_spans(words, row["reference"], row["answer_source"])
         texts = (row["idiom"], row["source"], json.dumps(spans), row["reference"], row["answer_source"])
-        rows.append((language, system.condition, system.model, *texts, *lists(judgement), judgement.error))
+        rows.append((language, system.condition, system.model, *texts, *judgement_json(judgement), judgement.error))
     return pd.DataFrame(rows, columns=EXAMPLE)
 
 
-def lists(judgement: LiteralJudgement) -> tuple[str, str]:
+def judgement_json(judgement: LiteralJudgement) -> tuple[str, str]:
     """Word, translations, and whether the blocklist is left, of each candidate; and the triggers; both as JSON."""
     blocklists = [[word, each, word in judgement.blocklists] for word, each in judgement.candidates.items()]
     triggers = list(judgement.triggers.items())
@@ -370,8 +364,8 @@ def examples_table(shown: pd.DataFrame, name: str, empty: str = "") -> None:
         if "agrees" in row:
             verdict += "<br>" + ("as printed" if row["agrees"] else "not as printed")
         blocklists = _blocklists(json.loads(row["blocklists"]), names)
-        of = row["figure"] if "figure" in row else whose(row, shown)
-        rows.append({"whose": escape(of), "texts": lines(texts), "blocklists": blocklists, "verdict": verdict})
+        of = row["figure"] if "figure" in row else row_system(row, shown)
+        rows.append({"whose": escape(of), "texts": named_texts(texts), "blocklists": blocklists, "verdict": verdict})
     texts_table(
         rows, shown, name, {"whose": "figure" if "figure" in shown else "model"}, empty,
         "A blocklist is struck through if the reference contains one of its words; the trigger is marked",
@@ -405,12 +399,12 @@ def marked_source(row: Mapping[Any, Any]) -> str:
     return styles.marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], IDIOM)
 
 
-def lines(texts: Mapping[str, str]) -> str:
+def named_texts(texts: Mapping[str, str]) -> str:
     """Texts, as HTML, one below the other behind their names."""
     return "<br>".join(f"<b>{name}</b> {text}" for name, text in texts.items())
 
 
-def whose(row: Mapping[Any, Any], table: pd.DataFrame) -> str:
+def row_system(row: Mapping[Any, Any], table: pd.DataFrame) -> str:
     """The system of a row; with its language if there are several."""
     of = f"{row['language']}: " if table["language"].nunique() > 1 else ""
     return f"{of}{scores.system_label(row['model'], row['condition'])}"

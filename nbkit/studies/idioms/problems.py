@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from nbkit.corpora.idioms import read_idiom_pairs
 from nbkit.errors import NbkitError, as_problem
@@ -28,19 +28,13 @@ def problems(params: IdiomsParams, cell: Cell) -> Iterator[str | None]:
     yield from (check_aligner(name, *cell[:2]) for name in params.aligners)
     for name in params.aligned_corpora:
         yield from corpus_texts_problems(name, *cell[:2], params.n_aligned, "n_aligned")
-    yield from _as_messages(_dictionary, params, cell)
-    yield from _as_messages(_ways, params, cell)
+    for check in (_dictionary, _ways):
+        try:
+            yield from check(params, cell)
+        except NbkitError as error:
+            yield str(error)
     for system in params.systems if params.contexts else ():
         yield probe_problem(system.name, *cell[:2]) if has_states(system.name, *cell[:2]) else None
-
-
-def _as_messages(
-    check: Callable[[IdiomsParams, Cell], Iterator[str]], params: IdiomsParams, cell: Cell
-) -> Iterator[str]:
-    try:
-        yield from check(params, cell)
-    except NbkitError as error:
-        yield str(error)
 
 
 @as_problem

@@ -111,13 +111,11 @@ def mean_over_idioms(
 
 def litters(params: IdiomsParams) -> dict[str, dict[str, Litter]]:
     """By language, the paper's LitTER, that of its figures and the run's variants."""
-    table = STUDY.read(params, "dictionary")
-    return {
-        language: litter_variants(
-            params.variants, Cell(params.source, language), table[table["target_language"] == language]
-        )
-        for language in params.languages
-    }
+    found, table = {}, STUDY.read(params, "dictionary")
+    for language in params.languages:
+        own = table[table["target_language"] == language]
+        found[language] = litter_variants(params.variants, Cell(params.source, language), own)
+    return found
 
 
 def apt_eval(found: pd.DataFrame) -> pd.DataFrame:

@@ -18,12 +18,9 @@ from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_p
 from nbkit.studies.answering import Cell
 from nbkit.studies.base import TrainingData, trained_by
 from nbkit.studies.idioms.items import pair_of, source_texts
-from nbkit.studies.idioms.judge import whose
+from nbkit.studies.idioms.judge import system_of
 from nbkit.studies.idioms.params import IdiomsParams
 from nbkit.text.phrases import PhraseMatcher
-
-LEAKS = ("name", "condition", "pairs", "regular")
-RECALL = ("found", "exact", "pairs", "extra")
 
 
 def leaks(params: IdiomsParams, cell: Cell, model: str, splits: pd.DataFrame) -> pd.DataFrame:
@@ -38,8 +35,8 @@ def leaks(params: IdiomsParams, cell: Cell, model: str, splits: pd.DataFrame) ->
     if wanted and not any(corpus_texts_problems(corpus, *cell[:2], n) for corpus, n in wanted):
         test = [pair_of(row) for row in splits[splits["split"] == "test"].to_dict("records")]
         pairs = sum(_searched(cell, corpus, n, test) for corpus, n in wanted)
-    regular = recipe.pairs if recipe else None
-    return pd.DataFrame([{**whose(params, cell), "pairs": float(pairs), "regular": regular}]).astype({"regular": float})
+    regular = float(recipe.pairs) if recipe and recipe.pairs is not None else np.nan
+    return pd.DataFrame([{**system_of(params, cell), "pairs": float(pairs), "regular": regular}])
 
 
 def _searched(cell: Cell, corpus: str, n: int | None, test: Iterable[Any]) -> int:
@@ -64,7 +61,7 @@ def leaks_identity(params: IdiomsParams, cell: Cell) -> Any:
     for corpus, n in trained_on(trained_by(cell.model, *cell[:2])):
         problems = corpus_texts_problems(corpus, *cell[:2], n)
         found.append(problems or corpus_texts_identity(corpus, *cell[:2], n))
-    return [whose(params, cell), found]
+    return [system_of(params, cell), found]
 
 
 def recall(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.DataFrame:
@@ -74,7 +71,7 @@ def recall(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.DataFra
     in every row pairs (of all splits) and extra (matches of an idiom of the list at no place that the data gives).
     """
     if splits.empty:
-        return pd.DataFrame(columns=list(RECALL))
+        return pd.DataFrame()
     pairs = [pair_of(row) for row in splits.to_dict("records")]
     matcher = PhraseMatcher(sorted({pair.idiom for pair in pairs}))
     sources = list(dict.fromkeys(pair.source for pair in pairs))
@@ -90,7 +87,7 @@ def recall(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.DataFra
             rows.append((shared, words in own))
     known = {(pair.source, pair.idiom) for pair in pairs}
     extra = sum((source, name) not in known for source, own in matches.items() for name, _ in own)
-    return pd.DataFrame(rows, columns=list(RECALL[:2])).assign(pairs=len(pairs), extra=extra)
+    return pd.DataFrame(rows, columns=["found", "exact"]).assign(pairs=len(pairs), extra=extra)
 
 
 def write_training_data(params: IdiomsParams, language: str, folder: Path) -> dict[str, int]:

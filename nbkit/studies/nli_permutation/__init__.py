@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nbkit.studies.answering import Cell, Classifiers
-from nbkit.studies.base import described
+from nbkit.studies.base import study_description
 from nbkit.studies.nli_permutation.acceptance import annotation_sample
 from nbkit.studies.nli_permutation.items import (
-    BLEU,
-    COLUMNS,
     UNIT,
     extent,
     inputs,
@@ -49,10 +47,6 @@ def _skips(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
         yield from ("trees", "ratios")
 
 
-_JUDGED = ("unit", "item", "pair", "scheme", "draw", "label", "length", "comparison", "given", "accepted", "entropy")
-_SHARES = ("share", "answered", "accepted_entropy", "entropy", *BLEU)
-_PAIR = ("unit", "pair", "label", "length", "comparison", "right", "control", "control_entropy", *_SHARES, "group")
-
 STUDY = Study(
     name="nli_permutation",
     params=NliPermutationParams,
@@ -65,19 +59,19 @@ STUDY = Study(
     tags=lambda params: {"corpus": ", ".join(params.corpora)},
     texts=shown_texts,
     tables=(
-        Table(extent, inputs=inputs, columns=("read", "skipped", "example")),
-        Table(items, inputs=inputs, size=size, unit=UNIT, columns=COLUMNS),
-        Table(variants, inputs=inputs, size=size, unit=UNIT, columns=COLUMNS),
-        Table(outcomes, inputs=comparison, columns=(*_JUDGED, "right", "stays")),
-        Table(variant_outcomes, inputs=comparison, columns=_JUDGED),
-        Table(pairs, columns=_PAIR),
-        Table(variant_pairs, columns=("unit", "scheme", *_SHARES)),
+        Table(extent, inputs=inputs),
+        Table(items, inputs=inputs, size=size, unit=UNIT),
+        Table(variants, inputs=inputs, size=size, unit=UNIT),
+        Table(outcomes, inputs=comparison),
+        Table(variant_outcomes, inputs=comparison),
+        Table(pairs),
+        Table(variant_pairs),
         Table(trees, inputs=training_inputs),
-        Table(ratios, inputs=inputs, size=size, unit=UNIT, columns=("unit", "draw", "ratio")),
+        Table(ratios, inputs=inputs, size=size, unit=UNIT),
     ),
     exports=("outcomes", "variant_outcomes"),
     bounds={"n_pairs": ("items", "units")},
-    **described(__file__),
+    **study_description(__file__),
 )
 
 __all__ = ["STUDY", "NliPermutationParams", "annotation_sample"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from statistics import fmean, harmonic_mean
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,9 +49,8 @@ def measures(pairs: pd.DataFrame, by: Sequence[str] = OF) -> pd.DataFrame:
     groups = pairs[list(by)].drop_duplicates()
     tables = []
     for name in values:
-        found = groups.merge(
-            summarise(rows, name, by, cluster="pair", interval="mean" if name == "p_correct_coded" else "share"), "left"
-        )
+        interval: Any = "mean" if name == "p_correct_coded" else "share"
+        found = groups.merge(summarise(rows, name, by, cluster="pair", interval=interval), "left")
         tables.append(found.fillna({"n": 0}).astype({"n": int}).assign(measure=name))
     table = pd.concat(tables).sort_index(kind="stable")  # the rows of a group together
     table = table[(table["measure"] != "refused") | (table["n"] > 0)].reset_index(drop=True)
@@ -136,9 +136,9 @@ def acceptance_by(
     return table[[*by, "left", "right", "rate", "low", "high", "permutations", "examples"]]
 
 
-def kept(params: NliPermutationParams) -> pd.DataFrame:
+def pairs_by_scheme(params: NliPermutationParams) -> pd.DataFrame:
     """How many pairs each scheme keeps: corpus, scheme, n, of (pairs that it could have kept), share."""
-    first = [_first(params, table) for table in ("items", "variants")]
+    first = [params.study.read(params, name, lambda rows: rows["draw"] == 0) for name in ("items", "variants")]
     counts = pd.concat(first).groupby(["corpus", "scheme"]).size()
     read = params.study.read(params, "extent").set_index("corpus")["read"]
     rows = []
@@ -149,15 +149,10 @@ def kept(params: NliPermutationParams) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["corpus", "scheme", "n", "of", "share"])
 
 
-def _first(params: NliPermutationParams, table: str) -> pd.DataFrame:
-    """The first item of each pair under each scheme."""
-    return params.study.read(params, table, lambda rows: rows["draw"] == 0)
-
-
-def left_out(params: NliPermutationParams) -> pd.DataFrame:
+def exclusions(params: NliPermutationParams) -> pd.DataFrame:
     """What was not used and why, as far as there is any: corpus, reason, n, example."""
     skipped = params.study.read(params, "extent").rename(columns={"skipped": "n"})
-    lost = kept(params).assign(example="")
+    lost = pairs_by_scheme(params).assign(example="")
     lost["n"] = lost["of"] - lost["n"]
     few = f"a side has no {params.clumped_permutations} derangements with {{:.0%}} of its words kept together"
     reasons = {PERMUTED: f"a side has no {params.permutations} derangements"}
@@ -182,7 +177,7 @@ def accepted_examples(params: NliPermutationParams, k: int = 1) -> pd.DataFrame:
         right = (own["right"] == 1) & (own["share"] > 0)
         for label in LABELS:
             places = np.flatnonzero((own["label"] == label) & right)
-            chosen.append(own.iloc[_drawn(places, k, params.seed, "accepted examples", corpus, model)])
+            chosen.append(own.iloc[_draw(places, k, params.seed, "accepted examples", corpus, model)])
     picked = stacked(chosen, [*OF, "unit", "pair", "label", "share"])
     draws = _accepted_draws(params, picked).groupby([*OF, "unit"], as_index=False)["draw"].first()
     columns = [*OF, "label", "pair", *_TEXTS, "accepted"]
@@ -214,15 +209,12 @@ def annotation_sample(
             f"{corpus}; ask for fewer, or read more pairs (n_pairs)"
         )
     accepted = accepted.assign(length_group=np.where(accepted["length"] > accepted["length"].median(), "long", "short"))
-    where, strata = (params.seed, corpus, model), [("short", "long"), (CORRECT, FLIPPED)]
-    members = {
-        key: accepted.index[(accepted[["length_group", "group"]] == list(key)).all(axis=1)] for key in product(*strata)
-    }
-    chosen = accepted.loc[
-        _balanced([_drawn(each, len(each), params.seed, "annotation", corpus, model) for each in members.values()], n)
-    ]
+    where, of = (params.seed, corpus, model), accepted[["length_group", "group"]]
+    strata = (accepted.index[(of == list(key)).all(axis=1)] for key in product(("short", "long"), (CORRECT, FLIPPED)))
+    ranked = [_draw(each, len(each), params.seed, "annotation", corpus, model) for each in strata]
+    chosen = accepted.loc[_balanced(ranked, n)]
     draws = _accepted_draws(narrowed, chosen).groupby("unit")["draw"].apply(list)
-    numbers = [_drawn(draws[unit], 1, *where, place)[0] for place, unit in chosen["unit"].items()]
+    numbers = [_draw(draws[unit], 1, *where, place)[0] for place, unit in chosen["unit"].items()]
     sides = {"permuted_premise": "premise", "permuted_hypothesis": "hypothesis", "premise": "original_premise",
              "hypothesis": "original_hypothesis", "group": "stratum", "draw": "permutation"}  # fmt: skip
     columns = ["premise", "hypothesis", "label", "stratum", "length_group", "length", "pair", "permutation",
@@ -242,7 +234,7 @@ def _by_cell(params: NliPermutationParams) -> Iterator[tuple[str, str, pd.DataFr
             yield model, corpus, own.reset_index(drop=True)
 
 
-def _drawn(members: Iterable[int], k: int, *where: object) -> list[int]:
+def _draw(members: Iterable[int], k: int, *where: object) -> list[int]:
     """*k* of *members*, drawn with addressed randomness."""
     return sorted(map(int, members), key=lambda i: address(*where, i))[:k]
 
@@ -272,8 +264,6 @@ def _with_texts(params: NliPermutationParams, chosen: pd.DataFrame) -> pd.DataFr
     original, permuted = (items.loc[items["scheme"] == name, columns] for name in (ORIGINAL, PERMUTED))
     found = chosen.drop(columns="pair").merge(original.drop(columns="draw"), on=["corpus", "unit"], how="left")
     found = found.merge(permuted.drop(columns="id"), on=["corpus", "unit", "draw"], how="left", suffixes=("", "_moved"))
-    lines = [
-        [*one.split("\n"), *other.split("\n")] for one, other in zip(found["text"], found["text_moved"], strict=True)
-    ]
+    lines = (found["text"] + "\n" + found["text_moved"]).str.split("\n").tolist()
     texts = pd.DataFrame(lines, columns=_TEXTS, index=found.index)
     return pd.concat([found.rename(columns={"id": "pair"}), texts], axis=1)

@@ -32,7 +32,7 @@ def outcomes(params: NliPermutationParams, cell: Cell, items: pd.DataFrame, answ
     the order of the words. right: whether the pair as written gets the gold label. stays: whether the label is that of
     the pair as written, right or wrong; a refusal is another answer, and NaN where the pair as written got none.
     """
-    rows = _judged(params, cell, items, answers)
+    rows = _judge(params, cell, items, answers)
     written = rows[rows["scheme"] == ORIGINAL].set_index("unit")
     first = rows["unit"].map(written["given"]).to_numpy(object)
     stays = np.where(first == REFUSED, np.nan, rows["given"].to_numpy(object) == first)
@@ -43,10 +43,10 @@ def variant_outcomes(
     params: NliPermutationParams, cell: Cell, variants: pd.DataFrame, answers: pd.DataFrame
 ) -> pd.DataFrame:
     """`outcomes` of the other schemes: the hypothesis alone, words kept together."""
-    return _judged(params, cell, variants, answers)
+    return _judge(params, cell, variants, answers)
 
 
-def _judged(params: NliPermutationParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+def _judge(params: NliPermutationParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     probabilities = np.stack(answers["text"].to_list()).astype(float)
     refused = np.isnan(probabilities).any(axis=1)
     given = _LABELS[np.where(refused, len(LABELS), np.nan_to_num(probabilities).argmax(axis=1))]
@@ -97,17 +97,12 @@ def _shares(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     """Outcomes with the pair as written, as it was asked where that differs, and the gold and the given label."""
-    items = part.of_base.rows.drop_duplicates("item").set_index("item")["text"]
+    both = part.of_base, part.beside(run.study.table("items"))
+    own, original = (each.rows.drop_duplicates("item").set_index("item")["text"] for each in both)
     return rows.assign(
-        source=rows["pair"].map(_originals(run, part)),
-        changed=rows["item"].map(items).where(rows["scheme"] != ORIGINAL, None),
+        source=rows["pair"].map(original),
+        changed=rows["item"].map(own).where(rows["scheme"] != ORIGINAL, None),
         reference=rows["label"],
         output=rows["given"].where(rows["given"] != REFUSED, None),
         spans=None,
     )
-
-
-def _originals(run: Run, part: Part) -> pd.Series:
-    """The pairs as they are written, by their ids."""
-    rows = part.beside(run.study.table("items")).rows
-    return rows[rows["scheme"] == ORIGINAL].drop_duplicates("item").set_index("item")["text"]

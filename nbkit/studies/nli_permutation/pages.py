@@ -49,21 +49,19 @@ def results_figure(results: pd.DataFrame, floors: pd.DataFrame) -> Figure:
     """The values of Tables 2 to 4, a panel a measure, a row a set; bars: predictors that do not read word order."""
     rows = results[~results["corpus"].isin(AVERAGES)]
     measures = [name for name in ordered(rows["measure"]) if name in set(floors["measure"])]
-    return _measured(rows.assign(row=rows["corpus"].map(corpus_label)), "model",
-                     floors.assign(row=floors["corpus"].map(corpus_label)), measures, NO_MODEL)  # fmt: skip
+    return measures_figure(rows, "model", floors, measures, NO_MODEL)
 
 
-def paired_figure(table: pd.DataFrame, by: str, bars: pd.DataFrame, measures: Sequence[str], empty: str) -> Figure:
-    """Two conditions (*by*) of the same models and sets side by side, a panel a measure; floors as *bars*."""
-    own, floors = (
-        each.assign(row=[f"{row.model} · {corpus_label(str(row.corpus))}" for row in each.itertuples()])
+def measures_figure(table: pd.DataFrame, hue: str, bars: pd.DataFrame, measures: Sequence[str], empty: str) -> Figure:
+    """A panel per measure, with a row per set (per set and model if *hue* is another column) and a mark for each *hue*.
+
+    bars: floors; that of a bag of words stands by its mark.
+    """
+    table, bars = (
+        each.assign(row=[("" if hue == "model" else f"{model} · ") + corpus_label(corpus)
+                         for model, corpus in zip(each["model"], each["corpus"], strict=True)])
         for each in (table, bars)
-    )
-    return _measured(own, by, floors, measures, empty)
-
-
-def _measured(table: pd.DataFrame, hue: str, bars: pd.DataFrame, measures: Sequence[str], empty: str) -> Figure:
-    """A line for each *row*, in it a mark for each of *hue*, a panel a measure; a bag of words stands by its mark."""
+    )  # fmt: skip
     table = table[table["measure"].isin(measures) & table["value"].notna()]
     table = table.assign(measure=pd.Categorical(table["measure"], list(measures)))
     bars = bars.rename(columns={"predictor": "mark"})
@@ -226,9 +224,8 @@ def beside_results(study: Study, results: pd.DataFrame) -> list[str]:
     for name in ("table2", "table3", "table4") if len(results) else ():
         table = study.printed.beside(ours, name, on)
         if len(known := table[table["published"].notna()]):
-            known = known.assign(
-                coded_difference=known["coded"] - known["published"], measure=known["measure"].map(SYMBOLS)
-            )
+            off = known["coded"] - known["published"]
+            known = known.assign(coded_difference=off, measure=known["measure"].map(SYMBOLS))
             columns = [*on, "value", "printed", "difference", "coded", "coded_difference", "note"]
             columns = columns if known["note"].ne("").any() else columns[:-1]
             show(known[columns], caption=study.printed.title(name), **_LOOKS["tables"]["beside"])

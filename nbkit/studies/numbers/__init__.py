@@ -14,9 +14,9 @@ import pandas as pd
 
 from nbkit.corpora.templates import PLACEHOLDER
 from nbkit.studies.answering import Cell
-from nbkit.studies.base import described
-from nbkit.studies.numbers.items import CASE, drawn, items, problems, template_inputs, templates
-from nbkit.studies.numbers.judge import GROUPS, SMALLEST, copies, in_training, outcomes, smallest, training_inputs
+from nbkit.studies.base import study_description
+from nbkit.studies.numbers.items import draw_cases, items, problems, template_inputs, templates
+from nbkit.studies.numbers.judge import copies, in_training, outcomes, smallest, training_inputs
 from nbkit.studies.numbers.params import REFERENCE, NumbersParams
 from nbkit.studies.numbers.running import flags, marks, running_text, sentence_inputs, sentences
 from nbkit.studies.parts import Part, Run, spans
@@ -24,9 +24,6 @@ from nbkit.studies.study import Study, Table
 
 _OF_TEMPLATES = ("templates", "items", "copies", "outcomes", "smallest", "in_training")
 _OF_SENTENCES = ("sentences", "flags", "running_text")
-_PAIR = ("language", "direction", "pair")
-_RUNNING = ("item", "unit", "sentence", "model", "kind", "verdict", "carried", "reason", "own", "shared", "chrf",
-            "chrf_sums", *_PAIR)  # fmt: skip
 
 
 def _points(params: NumbersParams) -> Iterator[Cell]:
@@ -64,17 +61,15 @@ STUDY = Study(
     name="numbers",
     params=NumbersParams,
     tables=(
-        Table(templates, inputs=template_inputs, asks=lambda params: params.asks_for_templates,
-              columns=("capability", "template", "place")),
-        Table(items, size=lambda params, cell: len(drawn(params, cell)), columns=("item", *CASE)),
-        Table(outcomes, columns=(*GROUPS, *_PAIR, "strict", "lenient", "error", "found", "stand_in")),
-        Table(smallest, columns=(*SMALLEST, *_PAIR)),
-        Table(copies, columns=("capability", "format", "value", "written", *_PAIR, "strict", "lenient")),
-        Table(in_training, inputs=training_inputs, columns=("places", "length", "n", *_PAIR)),
-        Table(sentences, inputs=sentence_inputs, size=lambda params, cell: params.n_sentences,
-              columns=("item", "source", "reference", "kinds")),
-        Table(flags, columns=("item", "unit", "flags", "chrf", "chrf_sums")),
-        Table(running_text, columns=_RUNNING),
+        Table(templates, inputs=template_inputs, asks=lambda params: params.asks_for_templates),
+        Table(items, size=lambda params, cell: len(draw_cases(params, cell))),
+        Table(outcomes),
+        Table(smallest),
+        Table(copies),
+        Table(in_training, inputs=training_inputs),
+        Table(sentences, inputs=sentence_inputs, size=lambda params, cell: params.n_sentences),
+        Table(flags),
+        Table(running_text),
     ),
     points=_points,
     check=problems,
@@ -82,7 +77,7 @@ STUDY = Study(
     exports=("outcomes", "smallest", "running_text"),
     texts=_texts,
     bounds={"n_cases": ("outcomes", "rows")},
-    **described(__file__),
+    **study_description(__file__),
 )  # fmt: skip
 
 __all__ = ["STUDY", "NumbersParams"]

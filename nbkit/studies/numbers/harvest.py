@@ -72,14 +72,8 @@ def _exchangeable(text: str, src: str) -> Number | None:
     for number in numbers:
         plain = number.kind != "ordinal" and number.form not in ("article", "roman") and number.localised
         year = number.form == "digits" and 1000 <= number.value < 2100 and number.kind != "percent"
-        if (
-            plain
-            and not year
-            and number.value != 1
-            and values.count(number.value) == 1
-            and _stands_alone(text, number, src)
-            and not _of_a_date(text, number, src)
-        ):
+        usual = plain and not year and number.value != 1 and values.count(number.value) == 1
+        if usual and _stands_alone(text, number, src) and not _of_a_date(text, number, src):
             return number
     return None
 

@@ -21,9 +21,8 @@ from nbkit.studies.answering import Cell
 from nbkit.studies.numbers.harvest import harvest
 from nbkit.studies.numbers.params import NumbersParams
 from nbkit.studies.numbers.running import has_quantities
+from nbkit.studies.parts import AskModel, Units
 
-#: The columns of a case.
-CASE = ("capability", "format", "digits", "fraction_digits", "template", "value", "written", "source")
 _draw = cache(draw_numbers)
 
 
@@ -65,9 +64,7 @@ def _file_problem(params: NumbersParams, lang: str) -> str | None:
     return f"templates {file}: none for {', '.join(absent)}" if absent else None
 
 
-def templates(
-    params: NumbersParams, cell: Cell, model: str, ask_model: Callable[[str, list[str]], list[str]]
-) -> pd.DataFrame:
+def templates(params: NumbersParams, cell: Cell, model: str, ask_model: AskModel) -> pd.DataFrame:
     """Of each capability ``n_templates`` sentences with [NUM], and the place that they are from.
 
     Of a file, the first ones. Of a corpus, drawn ones, those without other numbers first, and before them those whose
@@ -103,35 +100,21 @@ def _drawn(seed: int) -> Callable[[Template], tuple[bool, int]]:
     return lambda each: (bool(template_numbers(each.around, each.lang)), address(seed, "templates", each.text))
 
 
-def drawn(params: NumbersParams, cell: Cell) -> list[tuple[str, str, DrawnNumber]]:
+def draw_cases(params: NumbersParams, cell: Cell) -> list[tuple[str, str, DrawnNumber]]:
     """Capability, format and number of each draw: ``n_numbers`` of a format, or all that it holds."""
-    return [
-        (name, pattern, number)
-        for name, patterns in params.patterns(cell.source).items()
-        for pattern in patterns
-        for number in _draw(
-            pattern, cell.source, min(params.n_numbers, parse_format(pattern).size(cell.source)), params.seed
-        )
-    ]
+    patterns = [(name, each) for name, own in params.patterns(cell.source).items() for each in own]
+    sizes = (min(params.n_numbers, parse_format(each).size(cell.source)) for _, each in patterns)
+    return [(name, each, number) for (name, each), size in zip(patterns, sizes, strict=True)
+            for number in _draw(each, cell.source, size, params.seed)]  # fmt: skip
 
 
-def items(
-    params: NumbersParams, cell: Cell, templates: pd.DataFrame, start: int, n: int
-) -> Iterator[list[dict[str, Any]]]:
+def items(params: NumbersParams, cell: Cell, templates: pd.DataFrame, start: int, n: int) -> Units:
     """Of each drawn number a sentence for each template of its capability."""
     of_capability = templates.groupby("capability")["template"].agg(list)
-    for name, pattern, number in drawn(params, cell)[start : start + n]:
-        parsed = parse_format(pattern)
-        yield [
-            {
-                "capability": name,
-                "format": pattern,
-                "digits": parsed.digits,
-                "fraction_digits": len(parsed.fraction),
-                "template": text,
-                "value": f"{number.value:f}",
-                "written": number.written,
-                "source": Template(text, cell.source, name).fill(number.written),
-            }
-            for text in of_capability[name]
-        ]
+    for name, pattern, number in draw_cases(params, cell)[start : start + n]:
+        parsed, texts = parse_format(pattern), of_capability[name]
+        digits = {"digits": parsed.digits, "fraction_digits": len(parsed.fraction)}
+        drawn = {"value": f"{number.value:f}", "written": number.written}
+        filled = [Template(text, cell.source, name).fill(number.written) for text in texts]
+        yield [{"capability": name, "format": pattern, **digits, "template": text, **drawn, "source": source}
+               for text, source in zip(texts, filled, strict=True)]  # fmt: skip

@@ -21,8 +21,8 @@ from nbkit.numbers.formats import DrawnNumber
 from nbkit.perturb.shrink_numbers import shrink_number
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
-from nbkit.studies.base import TrainingData, trained_by
-from nbkit.studies.numbers.items import drawn
+from nbkit.studies.base import trained_by
+from nbkit.studies.numbers.items import draw_cases
 from nbkit.studies.numbers.params import NumbersParams
 
 #: The columns of cases and of smallest failures.
@@ -39,7 +39,7 @@ def outcomes(params: NumbersParams, cell: Cell, items: pd.DataFrame, answers: pd
     stand_in: what became of the numbers of a system behind the placeholder step, "" of any other.
     """
     given = zip(items["template"], items["value"], items["written"], answers["source"], strict=True)
-    judged = [_judged(template, Decimal(value), written, answer, cell) for template, value, written, answer in given]
+    judged = [_judge(template, Decimal(value), written, answer, cell) for template, value, written, answer in given]
     stand_ins = [""] * len(items)
     if cell.model.startswith(BY_RULE):
         model = load(cell.model, "translate", *cell[:2], decoding=params.decoding, **params.running)
@@ -47,8 +47,7 @@ def outcomes(params: NumbersParams, cell: Cell, items: pd.DataFrame, answers: pd
         stand_ins = [answer["numbers"] for answer in ask(model, inputs, Store(), progress=False)]
     return items[GROUPS].assign(
         **params.names(cell),
-        strict=[each.strict for each in judged],
-        lenient=[each.lenient for each in judged],
+        **{verdict: [getattr(each, verdict) for each in judged] for verdict in ("strict", "lenient")},
         error=[each.error or "" for each in judged],
         found=[each.found for each in judged],
         stand_in=stand_ins,
@@ -59,7 +58,7 @@ def copies(params: NumbersParams, cell: Cell) -> pd.DataFrame:
     """The drawn numbers, and whether each would pass if it were copied as the source writes it: the floor."""
     found = [(name, pattern, f"{number.value:f}", number.written,
               judge_number(number.written, number.value, number.written, *cell[:2]))
-             for name, pattern, number in drawn(params, cell)]  # fmt: skip
+             for name, pattern, number in draw_cases(params, cell)]  # fmt: skip
     table = pd.DataFrame(found, columns=["capability", "format", "value", "written", "judged"])
     verdicts = {name: [getattr(each, name) for each in table["judged"]] for name in ("strict", "lenient")}
     return table.drop(columns="judged").assign(**params.names(cell), **verdicts)
@@ -79,9 +78,9 @@ def smallest(
     turns = zip_longest(*(group.to_dict("records") for _, group in failed.groupby("capability", sort=False)))
     rows = []
     for case in [case for case in chain.from_iterable(turns) if case is not None][: params.n_shrunk]:
-        judged = partial(_asked, ask, Template(case["template"], cell.source, case["capability"]), cell)
+        judged = partial(_ask_filled, ask, Template(case["template"], cell.source, case["capability"]), cell)
         first = DrawnNumber(Decimal(case["value"]), case["written"])
-        shrunk = shrink_number(first, case["format"], cell.source, _failing(judged))
+        shrunk = shrink_number(first, case["format"], cell.source, partial(_fails, judged))
         ((source, output, verdict),) = judged([shrunk.number.written])
         rows.append((*(case[name] for name in SMALLEST[:5]), shrunk.number.written, shrunk.pattern,
                      float(_value(shrunk.number.written, cell.source)), source, output, verdict.error or "",
@@ -89,26 +88,27 @@ def smallest(
     return pd.DataFrame(rows, columns=list(SMALLEST)).assign(**params.names(cell))
 
 
-def _asked(
+def _ask_filled(
     ask: Callable[[list[str]], list[str]], template: Template, cell: Cell, writings: list[str]
 ) -> list[tuple[str, str, Judgement]]:
     """The template filled with each writing of a number, its translation, and how that is judged."""
     sources = [template.fill(each) for each in writings]
     return [
-        (source, answer, _judged(template.text, _value(written, cell.source), written, answer, cell))
+        (source, answer, _judge(template.text, _value(written, cell.source), written, answer, cell))
         for source, answer, written in zip(sources, ask(sources), writings, strict=True)
     ]
 
 
-def _failing(judged: Callable[[list[str]], list[Any]]) -> Callable[[list[str]], list[bool]]:
-    return lambda writings: [not verdict.strict for _, _, verdict in judged(writings)]
+def _fails(judged: Callable[[list[str]], list[Any]], writings: list[str]) -> list[bool]:
+    """Whether each writing of a number fails in its template."""
+    return [not verdict.strict for *_, verdict in judged(writings)]
 
 
 def _value(written: str, lang: str) -> Decimal:
     return find_numbers(written, lang)[0].value
 
 
-def _judged(template: str, value: Decimal, written: str, answer: str, cell: Cell) -> Judgement:
+def _judge(template: str, value: Decimal, written: str, answer: str, cell: Cell) -> Judgement:
     own, at = _of_template(template, cell.source)
     return judge_number(answer, value, written, *cell[:2], own, at)
 
@@ -122,8 +122,8 @@ def _of_template(template: str, lang: str) -> tuple[tuple[Decimal, ...], float]:
 
 def training_inputs(params: NumbersParams, cell: Cell) -> Any:
     """The identity of the sentences that a model was trained on."""
-    recipe = _recipe(cell)
-    return recipe and corpus_texts_identity(recipe.train, *cell[:2], _n_training_sentences(recipe))
+    corpus = _training_corpus(cell)
+    return corpus and corpus_texts_identity(*corpus)
 
 
 def in_training(params: NumbersParams, cell: Cell, model: str) -> pd.DataFrame:
@@ -133,8 +133,8 @@ def in_training(params: NumbersParams, cell: Cell, model: str) -> pd.DataFrame:
     not trained, and for those whose numbers are carried over by rule: they never see them.
     """
     counts: Counter[tuple[str, int]] = Counter()
-    recipe = _recipe(cell)
-    for text in text_pairs(recipe.train, *cell[:2], _n_training_sentences(recipe)) if recipe else ():
+    corpus = _training_corpus(cell)
+    for text in text_pairs(*corpus) if corpus else ():
         for number in find_numbers(text.source, cell.source):
             if number.form == "digits":
                 whole, _, fraction = f"{abs(number.value):f}".partition(".")
@@ -143,9 +143,7 @@ def in_training(params: NumbersParams, cell: Cell, model: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["places", "length", "n"]).assign(**params.names(cell))
 
 
-def _recipe(cell: Cell) -> TrainingData | None:
-    return None if cell.model.startswith(BY_RULE) or not cell.model else trained_by(cell.model, *cell[:2])
-
-
-def _n_training_sentences(recipe: TrainingData) -> int:
-    return min(TRAINING_SENTENCES, recipe.pairs or TRAINING_SENTENCES)
+def _training_corpus(cell: Cell) -> tuple[str, str, str, int] | None:
+    """The corpus that a model was trained on, its languages, and how many of its first sentences are read."""
+    recipe = None if cell.model.startswith(BY_RULE) or not cell.model else trained_by(cell.model, *cell[:2])
+    return recipe and (recipe.train, *cell[:2], min(TRAINING_SENTENCES, recipe.pairs or TRAINING_SENTENCES))

@@ -181,15 +181,12 @@ def with_marks(rows: pd.DataFrame) -> pd.DataFrame:
     sources = [marked_source(row) for row in cells]
     outputs = [_marked(row["hypothesis"], row.get("found", "")) for row in cells]
     varying = styles.varying(rows, ["pair", "model"])
-    return rows.assign(
-        source_marked=sources,
-        hypothesis_marked=outputs,
-        report=[f"{source}<br>{output}" for source, output in zip(sources, outputs, strict=True)],
-        whose=["<br>".join(escape(row[name]) for name in varying) for row in cells],
-    )
+    whose = ["<br>".join(escape(row[name]) for name in varying) for row in cells]
+    report = list(map("<br>".join, zip(sources, outputs, strict=True)))
+    return rows.assign(source_marked=sources, hypothesis_marked=outputs, report=report, whose=whose)
 
 
-def drawn(params: NumbersParams, rows: pd.DataFrame, purpose: str, columns: Sequence[str]) -> list[int]:
+def ranks(params: NumbersParams, rows: pd.DataFrame, purpose: str, columns: Sequence[str]) -> list[int]:
     """An addressed random rank of each row, by what it is of."""
     return [address(params.seed, purpose, *row) for row in rows[list(columns)].itertuples(index=False, name=None)]
 
@@ -205,13 +202,11 @@ def errors_found(params: NumbersParams, found: pd.DataFrame, k: int) -> pd.DataF
     correct: how the number is written in the target language.
     """
     failed = with_texts(params, found[~found["strict"].astype(bool)])
-    failed = failed.assign(rank=drawn(params, failed, "errors", [*OF, "source"]))
+    failed = failed.assign(rank=ranks(params, failed, "errors", [*OF, "source"]))
     failed = failed.assign(at=failed.groupby(OF, sort=False).ngroup()).sort_values("rank")
     failed = failed.assign(turn=failed.groupby([*OF, "error"]).cumcount()).sort_values(["turn", "rank"])
     chosen = failed.groupby(OF, sort=False).head(k).sort_values(["at", "rank"]).reset_index(drop=True)
-    chosen["correct"] = [
-        _correct(*row) for row in chosen[["value", "format", "target_language"]].itertuples(index=False)
-    ]
+    chosen["correct"] = list(map(_correct, chosen["value"], chosen["format"], chosen["target_language"]))
     return chosen[[*OF, "capability", "template", "error", "source", "hypothesis", "found", "correct"]]
 
 
@@ -237,9 +232,7 @@ def smallest_failures(params: NumbersParams, rows: pd.DataFrame) -> pd.DataFrame
 
 def show_smallest(rows: pd.DataFrame, name: str) -> None:
     """Show `smallest_failures`, each in its sentence."""
-    simpler = [
-        _of_simpler(*row) for row in rows[["proved", "smallest", "smallest_format", "pair"]].itertuples(index=False)
-    ]
+    simpler = list(map(_of_simpler, rows["proved"], rows["smallest"], rows["smallest_format"], rows["pair"]))
     written = {each: rows[each].map(escape) for each in ("written", "smallest")}
     shown = with_marks(rows).assign(**written, simpler=simpler)
     show(shown, name, data=rows, text=True, **_TABLES["smallest"])

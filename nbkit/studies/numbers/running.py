@@ -8,7 +8,7 @@ undecided for these systems.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -19,7 +19,7 @@ from nbkit.models.translators.texts import corpus_texts_identity, score_of_sums,
 from nbkit.numbers import Quantity, Verdict, compare_quantities, find_quantities, with_ends
 from nbkit.studies.answering import Cell
 from nbkit.studies.numbers.params import REFERENCE, NumbersParams
-from nbkit.studies.parts import item_id, spans
+from nbkit.studies.parts import Units, item_id, spans
 
 #: What the corpus's own translations are called, which are judged like a system.
 #: All quantities of a sentence, whatever their kind.
@@ -52,7 +52,7 @@ def sentence_inputs(params: NumbersParams, cell: Cell) -> Any:
     return corpus_texts_identity(params.sentences or "", *cell[:2], params.n_sentences)
 
 
-def sentences(params: NumbersParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
+def sentences(params: NumbersParams, cell: Cell, start: int, n: int) -> Units:
     """The sentences with quantities, with the kinds of these; a unit is a line."""
     texts = text_pairs(params.sentences or "", *cell[:2], params.n_sentences)
     for each in islice(texts, start, start + n):
@@ -97,11 +97,8 @@ def running_text(params: NumbersParams, cell: Cell, sentences: pd.DataFrame, eac
     """
     references = _flagged(cell, sentences, sentences["reference"].tolist()).assign(model=REFERENCE)
     found = pd.concat([each_flags, references], ignore_index=True)
-    having = Counter(
-        (unit, place)
-        for unit, flags in zip(found["unit"], found["flags"], strict=True)
-        for place in {flag["place"] for flag in flags}
-    )
+    places = [{flag["place"] for flag in flags} for flags in found["flags"]]
+    having = Counter((unit, place) for unit, own in zip(found["unit"], places, strict=True) for place in own)
     kinds = dict(zip(sentences["unit"], sentences["kinds"], strict=True))
     rows = []
     for row in found.to_dict("records"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nbkit.studies.base import described
+from nbkit.studies.base import study_description
 from nbkit.studies.study import Study, Table
 from nbkit.studies.word_order import items as treating
 from nbkit.studies.word_order import judge
@@ -26,17 +26,17 @@ STUDY = Study(
     name="word_order",
     params=WordOrderParams,
     tables=(
-        Table(treating.items, inputs=treating.inputs, size=treating.size, unit=250, columns=treating.COLUMNS),
+        Table(treating.items, inputs=treating.inputs, size=treating.size, unit=250),
         Table(treating.left_out, inputs=_read, after=("items",)),
-        Table(judge.difficulty, inputs=judge.inputs, columns=judge.DIFFICULTY),
-        Table(judge.similarity, inputs=judge.inputs, columns=judge.SIMILARITY),
-        Table(judge.outcomes, inputs=judge.inputs, columns=judge.OUTCOMES),
-        Table(judge.as_coded, columns=judge.AS_CODED, after=("outcomes",)),
+        Table(judge.difficulty, inputs=judge.inputs),
+        Table(judge.similarity, inputs=judge.inputs),
+        Table(judge.outcomes, inputs=judge.inputs),
+        Table(judge.as_coded, after=("outcomes",)),
     ),
     asks=("source", "changed"),
     check=treating.problems,
     texts=judge.texts,
     bounds={"n_pairs": ("items", "units")},
     tags=lambda params: {"corpus": params.corpus},
-    **described(__file__),
+    **study_description(__file__),
 )

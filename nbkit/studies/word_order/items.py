@@ -21,12 +21,6 @@ from nbkit.text.sentences import Pair, Text
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The columns of items, beside those that the engine adds.
-COLUMNS = (
-    *("perturbation", "category", "spacing", "length", "source", "reference", "changed", "changed_reference"),
-    *("second", "moved", "moved_reference"),
-)
-
 
 def inputs(params: WordOrderParams, cell: Cell) -> dict[str, Any]:
     """The identities of corpus and parsers, and of a user's own perturbations."""
@@ -99,10 +93,8 @@ def left_out(params: WordOrderParams, cell: Cell) -> pd.DataFrame:
 
 
 def _pairs(params: WordOrderParams, cell: Cell, **which: Any) -> Iterator[Pair]:
-    parsers = params.parsers or None
-    return corpora.load_pairs(
-        params.corpus, cell.source, cell.target, parsers=parsers, on_error=params.on_error, **which
-    )
+    how = {"parsers": params.parsers or None, "on_error": params.on_error, **which}
+    return corpora.load_pairs(params.corpus, cell.source, cell.target, **how)
 
 
 def _is_short(params: WordOrderParams, pair: Pair) -> bool:

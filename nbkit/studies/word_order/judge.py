@@ -16,16 +16,7 @@ from nbkit.studies.parts import Part, Run, spans, stacked
 from nbkit.studies.word_order.params import WordOrderParams
 
 #: What distinguishes rows of items, and with the sentence those of every table.
-_GROUPS = ("item", "unit", "perturbation", "category", "spacing", "length")
-GROUPS = (*_GROUPS, "sentence")
-#: The columns of outcomes.
-OUTCOMES = (
-    *(*GROUPS, "metric", "beta", "beta1", "beta2", "verdict", "reason"),
-    *("carried", "arrives_by_chance", "arrived", "not_arrived"),
-)
-AS_CODED = (*GROUPS, "beta", "beta1")
-DIFFICULTY = (*GROUPS, "metric", "alpha_source", "alpha_target", "chance")
-SIMILARITY = ("unit", "sentence", "perturbation_a", "perturbation_b", "side", "metric", "kappa")
+_GROUPS = ["item", "unit", "perturbation", "category", "spacing", "length"]
 #: The threshold of the criterion of flips that is inferred from the printed samples.
 INFERRED = 0.5
 
@@ -71,7 +62,7 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
 
 def _grouped(items: pd.DataFrame) -> pd.DataFrame:
     """The groups of items, with the cluster, `_sentence`."""
-    return items[list(_GROUPS)].assign(sentence=_sentence(items))
+    return items[_GROUPS].assign(sentence=_sentence(items))
 
 
 def _sentence(items: pd.DataFrame) -> np.ndarray:
@@ -121,7 +112,7 @@ def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
         for kappa in params.kappas()
         if not hasattr(kappa, "problem")  # has weights: too slow for every pair of perturbations
     ]
-    return stacked(tables, SIMILARITY)
+    return stacked(tables, [])
 
 
 def as_coded(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:

@@ -118,9 +118,9 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
     chance: two random draws of the same reference compared with each other, where there is more than one outcome.
     """
     keys, rows = [*of, "perturbation", "category", "spacing"], outcomes(params)
+    ends = {"difference": DIFFERENCE}
     tables = [
-        means(params, rows, value, keys, DIFFERENCE if name == "difference" else UNIT).assign(score=name)
-        for name, value in SCORES.items()
+        means(params, rows, value, keys, ends.get(name, UNIT)).assign(score=name) for name, value in SCORES.items()
     ]
     drawn = where(outcomes(params, "difficulty"), "chance == chance")
     chance = means(params, drawn, "chance", ["target_language", "perturbation"]).assign(score="chance")
@@ -146,17 +146,13 @@ def dumbbells(params: WordOrderParams, scores: pd.DataFrame, metric: str, spacin
 def score_table(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     """`by_perturbation` of one metric as it is read: one row per perturbation, each score with its interval."""
     rows = scores[scores["metric"] == metric]
-    keys = [*(key for key in ("target_language", "model", "spacing", "perturbation") if key in rows)]
-    cells = rows.assign(cell=styles.cells(rows, "value", ["low", "high"], ".2f"))
+    keys = [key for key in ("target_language", "model", "spacing", "perturbation") if key in rows]
     n = rows[rows["score"] == "beta"].set_index(keys)["n"]
-    drawn = rows[rows["score"] == "chance"].set_index(keys)["n"]
-    wide = styles.wide(cells, keys, "score", "cell", _SHOWN)
-    wide = wide.join(n, on=keys).join(drawn.rename("drawn"), on=keys)
-    fewer = wide["drawn"] < wide["n"]
-    chance = wide["chance"].astype(object).fillna(styles.NOTHING)
-    chance = (chance + wide["drawn"].map(" (N {:.0f})".format)).where(fewer, chance)
-    wide = in_paper_order(wide.assign(chance=chance))
-    return wide[[*keys, "n", *_SHOWN]]
+    cells = pd.Series(styles.cells(rows, "value", ["low", "high"], ".2f"), rows.index)
+    fewer = rows["score"].eq("chance") & rows["n"].lt(rows.join(n.rename("whole"), on=keys)["whole"])
+    cells = cells.mask(fewer, cells + rows["n"].map(" (N {:.0f})".format))
+    wide = styles.wide(rows.assign(cell=cells), keys, "score", "cell", _SHOWN).join(n, on=keys)
+    return in_paper_order(wide.fillna({"chance": styles.NOTHING}))[[*keys, "n", *_SHOWN]]
 
 
 def show_scores(params: WordOrderParams, scores: pd.DataFrame, metric: str, name: str = "", fold: str = "") -> None:
@@ -189,7 +185,9 @@ def show_correlations(params: WordOrderParams, rows: pd.DataFrame, what: str, na
     notebook.show(shown, name, caption=caption + theme.metric_label(params.kappa), **_TABLES["correlations"])
 
 
-def drawn(params: WordOrderParams, purpose: str, by: Sequence[str], k: int, condition: str = "") -> pd.DataFrame:
+def draw_outcomes(
+    params: WordOrderParams, purpose: str, by: Sequence[str], k: int, condition: str = ""
+) -> pd.DataFrame:
     """*k* outcomes of each group of *by*, drawn with addressed randomness, no pair twice in a group, with their texts.
 
     condition: what outcomes are drawn from, besides being those of perturbed sentences by the run's κ.
@@ -241,9 +239,8 @@ def in_paper_order(table: pd.DataFrame, by: Sequence[str] = (*_CELL, "perturbati
     def rank(column: pd.Series) -> pd.Series:
         return column.map({name: i for i, name in enumerate(orders[str(column.name)](column))})
 
-    return table.sort_values(
-        [name for name in orders if name in table and name in by], key=rank, kind="stable", ignore_index=True
-    )
+    keys = [name for name in orders if name in table and name in by]
+    return table.sort_values(keys, key=rank, kind="stable", ignore_index=True)
 
 
 def signature(params: WordOrderParams) -> str:
