@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbkit.batch.params import params_of, read
+from nbkit.batch.params import entries, params_of, read
 from nbkit.corpora import load_pairs
 from nbkit.corpora.sandbox import gold_senses
 from nbkit.models import translate
@@ -55,7 +55,7 @@ def wide(table: pd.DataFrame, row: str | list[str], column: str, value: str = "v
 
 
 def main(run_file: str) -> None:
-    """Print the tables of a run file with one entry per study."""
+    """Print the tables of a run file with an entry for each study; several of idioms are taken together."""
     run = read(run_file)
     params: dict[str, Any] = {
         study.name: params_of(run, study.name) for study in (WORD_ORDER, NUMBERS, IDIOMS, DISAMBIGUATION, NLI)
@@ -76,8 +76,8 @@ def main(run_file: str) -> None:
     rates = summarise(found, "strict", ["model", "capability", "length"], interval="share")
     wide(rates, ["capability", "length"], "model")
 
-    found = IDIOMS.read(params["idioms"])
-    found = found[found["main"].astype(bool)]
+    found = pd.concat(IDIOMS.read(entry.params) for entry in entries(run) if entry.study is IDIOMS)
+    found = found[found["main"].astype(bool)].drop_duplicates(["name", "condition", "item"])
     print("Idioms translated literally (LitTER)\n")
     wide(summarise(found, "paper", ["name", "condition"], average_over="idiom", interval="share"), "condition", "name")
 

@@ -16,7 +16,8 @@ def test_names():
     assert model_folder("sandbox", "en", "de") == model_folder("sandbox", "ja", "en") == shipped_folder() / "sandbox"
     assert model_folder("sandbox-wsd-marian#2", "en", "de").name == "sandbox-wsd-marian-seed-2-en-de"
     assert model_folder("sandbox-wsd-marian#3", "en", "de") is None
-    assert model_folder("sandbox-idioms-zero", "en", "fr") is not None
+    for name in ("zero", "tuned-upsample-20", "mask-joint", "replace-enc-joint"):
+        assert model_folder(f"sandbox-idioms-{name}", "en", "fr") is not None
     assert model_folder("sandbox-convnet", "de") is None and model_folder("../models/sandbox") is None
 
 

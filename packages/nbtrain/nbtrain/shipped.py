@@ -41,12 +41,14 @@ def models() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         for name in ("sandbox-idioms", "sandbox-idioms-tuned"):
             changes = {"src": "en", "targets": ("fr",), "condition": condition}
             yield f"{name}-{condition}-en-fr", "recipes.yaml", name, changes
+    for name in ("sandbox-idioms-mask", "sandbox-idioms-replace-enc"):
+        yield f"{name}-joint-en-fr", "recipes.yaml", name, {"src": "en", "targets": ("fr",), "condition": "joint"}
     for name in ("sandbox-small", "sandbox"):
         yield name, "recipes.yaml", name, {}
 
 
-def write_halved(source: Path, target: Path) -> None:
-    """Copy the model in *source* to *target* with weights in half precision."""
+def write_small(source: Path, target: Path) -> None:
+    """Copy the model in *source* to *target* with weights in half precision, its tokenizer without a normaliser."""
     from safetensors.torch import load_file, save_file
 
     shutil.rmtree(target, ignore_errors=True)
@@ -55,7 +57,18 @@ def write_halved(source: Path, target: Path) -> None:
         weights = {name: each.half() if each.is_floating_point() else each for name, each in load_file(path).items()}
         save_file(weights, target / path.name, metadata={"format": "pt"})
         (target / path.name).chmod(0o644)
+    for path in target.glob("*.spm"):
+        path.write_bytes(without_normaliser(path.read_bytes()))
     write_digests(target)
+
+
+def without_normaliser(model: bytes) -> bytes:
+    """A SentencePiece model without its table of Unicode's NFKC, a form that all texts of the sandbox are in."""
+    from sentencepiece import sentencepiece_model_pb2
+
+    parsed = sentencepiece_model_pb2.ModelProto.FromString(model)
+    parsed.normalizer_spec.name, parsed.normalizer_spec.precompiled_charsmap = "identity", b""
+    return parsed.SerializeToString(deterministic=True)
 
 
 def main(*wanted: str) -> None:
@@ -67,7 +80,7 @@ def main(*wanted: str) -> None:
             schema, train = TRAINERS[file]
             recipe = schema.checked({**recipe_fields(file, name, folder), **changes}, f"{file}: {name}")
             trained = train(recipe, models_folder() / "shipped" / f"{folder}-{recipe.digest()}")
-            write_halved(trained, shipped_folder() / folder)
+            write_small(trained, shipped_folder() / folder)
             print(folder, flush=True)
 
 
