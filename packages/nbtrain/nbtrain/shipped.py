@@ -66,7 +66,7 @@ def without_normaliser(model: bytes) -> bytes:
     """A SentencePiece model without its table of Unicode's NFKC, a form that all texts of the sandbox are in."""
     from sentencepiece import sentencepiece_model_pb2
 
-    parsed = sentencepiece_model_pb2.ModelProto.FromString(model)
+    parsed = sentencepiece_model_pb2.ModelProto.FromString(model)  # type: ignore[attr-defined]
     parsed.normalizer_spec.name, parsed.normalizer_spec.precompiled_charsmap = "identity", b""
     return parsed.SerializeToString(deterministic=True)
 
