@@ -261,7 +261,7 @@ class Weights(Model):
         return files.source(self.reference) if self.trained is None else dict(self.trained.identity)
 
     @property
-    def is_here(self) -> bool:
+    def is_here(self) -> bool:  # type: ignore[override]
         if self.trained is not None:
             return files.is_complete(self.trained.folder)
         return files.local_folder(self.reference) is not None
@@ -293,8 +293,6 @@ class Weights(Model):
 
     @property
     def kind(self) -> str | None:  # type: ignore[override]
-        if self.task.noun != "language model":
-            return None
         if self.trained is not None:
             return self.trained.kind
         folder = files.local_folder(self.reference)

@@ -176,8 +176,6 @@ class Python(Model):
     @property
     def kind(self) -> str | None:  # type: ignore[override]
         """Of a language model: masked if it has ``masked_log_probabilities``."""
-        if self.task.noun != "language model":
-            return None
         return "masked" if hasattr(self._loaded_model(), "masked_log_probabilities") else "causal"
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:

@@ -146,7 +146,7 @@ class Command(Service):
         }  # fmt: skip
 
     @property
-    def remark(self) -> str:
+    def remark(self) -> str:  # type: ignore[override]
         """The command, its version, and which changes are noticed."""
         files = " or ".join(f"the file {file}" for file in (self.words[0], *self.identity()["files"]))
         noticed = f"a change of the command, its version or {files}, but not of anything else that it uses"

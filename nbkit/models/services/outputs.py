@@ -118,7 +118,7 @@ class Outputs(Service):
             raise self.error(str(error)) from None
 
     @property
-    def remark(self) -> str | None:
+    def remark(self) -> str | None:  # type: ignore[override]
         """The round that a page shows, empty lines, and sources with several translations.
 
         None if files have changed since and cannot be read.
