@@ -143,9 +143,7 @@ class _Chunks(dict[str, tuple[str, ...]]):
         return " ".join(word[start:end] for start, end in pairwise(seams))
 
 
-@lru_cache(maxsize=64)
-def _chunks(lang: str) -> _Chunks:
-    return _Chunks(lang)
+_chunks = lru_cache(maxsize=64)(_Chunks)
 
 
 def _folded(word: str) -> str:
