@@ -819,10 +819,7 @@ MEASURES = {"freq": freq, "ppmi": ppmi, "ppmi_homograph": ppmi_of_homograph, "pp
 
 #: How the biases of a sentence's tokens are aggregated: "mean", DB(S, sc) = 1/|S| Σ DB(w, sc) over the tokens w of S
 #: (3); "sum", nbkit's variant, does not divide by the length.
-AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
-    "mean": lambda biases: sum(biases) / len(biases),
-    "sum": sum,
-}
+AGGREGATES: dict[str, Callable[..., float]] = {"mean": lambda biases: sum(biases) / len(biases), "sum": sum}
 
 
 class SentenceBias(NamedTuple):

@@ -180,7 +180,10 @@ def _largest_token_id(path: Path, modified: int) -> int:
 
 def read_json(path: Path, *, needed: bool = True) -> dict[str, Any]:
     """A JSON object of a model's folder; empty if it is not *needed* and not there."""
-    return json_object(path) if needed or path.is_file() else {}
+    try:
+        return json_object(path) if needed or path.is_file() else {}
+    except NbkitError as error:
+        raise ModelError(str(error)) from None
 
 
 def hub_cache() -> Path:

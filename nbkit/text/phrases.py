@@ -41,11 +41,7 @@ _CONSONANT_Y = re.compile(r"[^aeiou]y$")
 
 
 #: What the ends of words become in their regular forms.
-_ENDINGS = {
-    "ie$": ("ies", "ied", "ying"),
-    "e$": ("es", "ed", "ing", "eing"),
-    "(?<=[^aeiou])y$": ("ies", "ied", "ying"),
-}
+_ENDINGS = {"ie$|(?<=[^aeiou])y$": ("ies", "ied", "ying"), "e$": ("es", "ed", "ing", "eing")}
 
 
 _CLOSED = re.compile(r"^[^aeiou]*[aeiou][bdfgklmnprtvz]$")
