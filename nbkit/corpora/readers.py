@@ -177,6 +177,7 @@ def has_direction(row: Mapping[str, Any], src: str, tgt: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _serves(code: str, lang: str) -> bool:
+    """Whether texts of the language variety *code* can serve as *lang*."""
     return lang in (code, base_language(code)) or serving(code.replace("_", "-"), [lang]) is not None
 
 

@@ -156,6 +156,7 @@ def missing(model: Model, inputs: Iterable[Input], store: Store) -> list[Input]:
 
 
 def _answers(model: Model, wanted: list[Input], store: Store | None, progress: bool) -> list[Record]:
+    """One record for each of *wanted*, in their order: read from the store, and the rest asked and stored."""
     if store is None or not model.stored:
         if store is None:
             check_languages(model.reference)
@@ -267,6 +268,7 @@ class Weights(Model):
         return files.local_folder(self.reference) is not None
 
     def _require(self) -> None:
+        """Raise if the package of the backend is not installed."""
         suffix, package = self.reference.suffix, BACKENDS[self.reference.suffix].package
         if find_spec(package) is None:
             what = f"backend '{suffix}'" if suffix else str(self.reference)
@@ -306,6 +308,7 @@ class Weights(Model):
         return folder
 
     def _fetch_files(self) -> Path:
+        """The folder with the files, downloaded if they are missing; of a trained model, the folder of its training."""
         self._require()
         if self.trained is None:
             folder = files.fetch(self.reference)

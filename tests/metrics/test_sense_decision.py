@@ -136,7 +136,7 @@ def test_pairs_with_several_senses_of_a_homograph_have_none():
 
 
 def test_bad_input():
-    with pytest.raises(NbkitError, match="homographs: .* has no lemmas, no parts of speech"):
+    with pytest.raises(NbkitError, match=r"homographs: .* has no lemmas, no parts of speech"):
         SenseFinder(LEXICON).occurrences(Text((Sentence(("bat",), "en"),)))
 
 

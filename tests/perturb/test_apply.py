@@ -91,7 +91,7 @@ def test_tokens_need_no_tree_where_phrases_do() -> None:
     order = perturb(tagged, "noun_swaps", unit="token")
     assert order is not None
     assert tagged.reorder(order) == "he said Tom slept ."
-    with pytest.raises(NbkitError, match="'noun_swaps': .* has no dependency tree, no relations"):
+    with pytest.raises(NbkitError, match=r"'noun_swaps': .* has no dependency tree, no relations"):
         perturb(tagged, "noun_swaps")
 
 
