@@ -134,6 +134,7 @@ def _planned(
     study: Study, behaviour: Behaviour, fit: Fit, systems: Mapping[str, str], pair: tuple[str, str], most: int,
     more: Mapping[str, Any],
 ) -> Planned:  # fmt: skip
+    """What a study does for one behaviour: its cases and the systems that it asks."""
     made = Planned(study, behaviour, systems)
     if not systems:
         how = " (classifiers; --classifier NAME)" if fit.reads != "translator" else ""
@@ -182,6 +183,7 @@ def _planned(
 
 
 def _loaded(name: str, reads: str, src: str, tgt: str) -> Model:
+    """The model that answers: a classifier or a translator."""
     name = name.removeprefix(BY_RULE)
     return load(name, "classify", src) if reads == "classifier" else load(name, "translate", src, tgt)
 

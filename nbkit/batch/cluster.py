@@ -118,16 +118,19 @@ class Cluster:
                     executor.shutdown(wait=False)  # or Ctrl-C would wait for workers that are dead
 
     def _workers(self) -> dict[str, Any]:
+        """The scheduler's workers by address."""
         try:
             return dict(self.client.scheduler_info(n_workers=-1)["workers"])
         except (OSError, RuntimeError) as error:
             raise self._scheduler_lost() from error
 
     def _scheduler_lost(self) -> ClusterError:
+        """The error for a scheduler that no longer answers."""
         return ClusterError(f"the scheduler at {self.address} went away; start one again: {RESUMABLE}")
 
 
 def _require(executor: str, address: str | None) -> None:
+    """Raise if there is no such executor, or it takes no address."""
     if executor not in EXECUTORS:
         raise NbkitError(f"unknown executor '{executor}'; there are: processes, {', '.join(EXECUTORS)}")
     if address is not None and executor != "dask":
@@ -140,6 +143,7 @@ def _require(executor: str, address: str | None) -> None:
 
 @contextmanager
 def _client(target: Any) -> Iterator[Client]:
+    """A client of the scheduler; a lost scheduler becomes an error with a way out."""
     from distributed import Client
 
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is reported here

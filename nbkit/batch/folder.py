@@ -177,6 +177,7 @@ class OutputFolder:
             _write_json(self.path / "cells" / f"{execution.label}.json", record)
 
     def _publish_files(self, execution: Execution) -> None:
+        """Move what a notebook saved from the staging folder to its place."""
         label = execution.label
         staging = self.path / ".staging" / label
         self._remove(label)
@@ -219,6 +220,7 @@ class OutputFolder:
 
 
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record, and the folder for it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 

@@ -25,6 +25,7 @@ from nbkit.yaml_text import Lines, Location, lines_of, texts
 
 
 def _file_name(name: str) -> str:
+    """A name that can be one of a folder everywhere; raises otherwise."""
     if not _ENTRY_NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a folder everywhere: 1 to 80 letters, digits, _ and -, no _ or - first")
     return name
@@ -130,6 +131,7 @@ class RunFile(BaseModel):
     @field_validator("runs")
     @classmethod
     def _distinct(cls, runs: list[RunEntry]) -> list[RunEntry]:
+        """Raise if two entries have one name."""
         labels = [entry.label for entry in runs]
         for label in labels:
             if labels.count(label) > 1:
@@ -280,6 +282,7 @@ def refuse_programs(params: Iterable[StudyParams]) -> None:
 
 
 def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
+    """The entries of a run file that are right, and the problems of the others."""
     checked: list[Entry] = []
     problems: list[Problem] = []
     lines = run._written
@@ -324,6 +327,7 @@ def _nothing_to_run(entry: Entry) -> Iterator[str]:
 
 
 def _chosen_notebooks(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:
+    """The notebooks of a study that an entry names, all by default."""
     if entry.notebooks is None:
         return study.notebooks
     names = [Path(notebook.path).name for notebook in study.notebooks]
@@ -386,6 +390,7 @@ def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -
 
 
 def _filled_in(value: Any, location: Location, known: Mapping[str, str], lines: Lines) -> Any:
+    """A value with ${NAME} filled in from the environment, at any depth."""
     if isinstance(value, dict):
         return {key: _filled_in(item, (*location, key), known, lines) for key, item in value.items()}
     if isinstance(value, list):
@@ -399,6 +404,7 @@ def _filled_in(value: Any, location: Location, known: Mapping[str, str], lines: 
 
 
 def _way_out(name: str, value: str) -> str:
+    """What to do about a variable that cannot be filled in."""
     if looks_secret(name):
         return _secret(name)
     if name in FROM_ENVIRONMENT:
@@ -410,6 +416,7 @@ def _way_out(name: str, value: str) -> str:
 
 
 def _secret(name: str) -> str:
+    """The message on a variable that looks like a key or password."""
     return (
         f"${{{name}}} looks like a key or a password, which no run file may contain; keys of servers stay in the "
         "environment (docs/servers.md); if it is not a key, rename it"

@@ -59,6 +59,7 @@ def read_source(path: Path) -> Source:
 
 
 def _assigned_names(tree: ast.Module) -> set[str]:
+    """The names that a module assigns at its top level."""
     targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
     targets += [node.target for node in tree.body if isinstance(node, ast.AnnAssign)]
     return {target.id for target in targets if isinstance(target, ast.Name)}
@@ -153,6 +154,7 @@ def make_plan(run: RunFile) -> Plan:
 
 
 def _key(depends: Mapping[str, Any]) -> str:
+    """The digest of all that an execution depends on."""
     return hashlib.blake2b(json.dumps(depends, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
@@ -170,6 +172,7 @@ def _with_distinct_labels(executions: list[Execution]) -> list[Execution]:
 def _execution(
     entry: Entry, notebook: Notebook, cell: PageCell, source: Source, depends: Mapping[str, Any]
 ) -> Execution:
+    """The execution of a notebook for one cell of a grid."""
     values = cell.params.model_dump(mode="json")
     takes_all = REST in source.declared
     # papermill only warns about a parameter that the notebook does not have, and then ignores it.

@@ -214,6 +214,7 @@ def _with_new_keys(job: _Job) -> _Job:
 
 
 def _refuse_problems(run_file: RunFile) -> None:
+    """Raise a list of the run file's problems if it has any."""
     if problems := validate(run_file):
         raise ParamsError(listing(problems))
 
@@ -248,6 +249,7 @@ def _runner(
 
 
 def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
+    """Run the units stage by stage; yields the failures."""
     where = places()
     for stage, (_, members) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
         tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
@@ -316,6 +318,7 @@ def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> I
 
 
 def _failures(done: Done) -> list[Failure]:
+    """The failure of a task that is done, none if it succeeded."""
     return [] if done.error is None else [Failure(done.task.label, str(done.error), done.error.details)]
 
 

@@ -15,7 +15,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, as_completed, wait
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
@@ -102,7 +102,7 @@ def run_on_executor(executor: Executor, tasks: Sequence[Task]) -> Iterator[Done]
             future.cancel()
 
 
-class LocalProcesses:
+class LocalProcesses(AbstractContextManager["LocalProcesses"]):
     """Runs tasks in *workers* processes of this machine, as a context.
 
     gpus: as named in ``CUDA_VISIBLE_DEVICES``. With any, tasks that run models go to additional workers, one per GPU,
@@ -119,9 +119,6 @@ class LocalProcesses:
         self.gpu_environment = {**environment, "TOKENIZERS_PARALLELISM": "true", "RAYON_NUM_THREADS": threads}
         self._locks = tempfile.mkdtemp(prefix="gpus-", dir=environment.get("TMPDIR")) if gpus else ""
         self._pools: dict[bool, tuple[ProcessPool, int]] = {}
-
-    def __enter__(self) -> LocalProcesses:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._close(at_once=kind is not None)

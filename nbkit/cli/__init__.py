@@ -78,6 +78,7 @@ offline_option = click.option(
 
 
 def _allow_commands(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    """Let run files start programs, if the option is given."""
     if wanted:
         allow_commands()
 

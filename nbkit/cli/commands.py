@@ -262,6 +262,7 @@ def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
 
 
 def _shown(table: pd.DataFrame) -> str:
+    """A table as text."""
     return table.to_string(index=False, float_format="{:.3f}".format, na_rep="–")
 
 
@@ -278,6 +279,7 @@ def _named(forms: tuple[str, ...]) -> dict[str, str]:
 
 
 def _instructions() -> str:
+    """The instructions for annotators."""
     text = resources.files("nbkit.measure").joinpath("instructions.txt").read_text("utf-8")
     return text.format(labels=", ".join(LABELS))
 

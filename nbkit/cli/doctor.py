@@ -42,6 +42,7 @@ NOTHING = "–"
 
 
 def _models() -> Iterator[Sequence[Any]]:
+    """The rows of 'nbkit list models'."""
     for task, registry in (("translation", MODELS), ("inference", CLASSIFIERS), ("language", LANGUAGE_MODELS)):
         for name in registry:
             try:
@@ -59,6 +60,7 @@ def _models() -> Iterator[Sequence[Any]]:
 
 
 def _corpora() -> Iterator[Sequence[Any]]:
+    """The rows of 'nbkit list corpora'."""
     for task, registry in (("translation", CORPORA), ("inference", NLI_CORPORA)):
         for name in registry:
             corpus = registry.get(name)
@@ -67,11 +69,13 @@ def _corpora() -> Iterator[Sequence[Any]]:
 
 
 def _perturbations() -> Iterator[Sequence[Any]]:
+    """The rows of 'nbkit list perturbations'."""
     for each in map(PERTURBATIONS.get, PERTURBATIONS):
         yield each.name, each.category, each.needs, each.summary, list(each.aliases)
 
 
 def _parameters() -> Iterator[Sequence[Any]]:
+    """The rows of 'nbkit list params'."""
     for study in map(STUDIES.get, STUDIES):
         for name, about in study.params.model_fields.items():
             default = about.get_default(call_default_factory=True)
@@ -103,6 +107,7 @@ _TYPES = {str: "text", int: "whole number", float: "number", bool: "true or fals
 
 
 def _summaries(registry: Registry[Any]) -> Iterator[Sequence[Any]]:
+    """Name and summary of each member of a registry."""
     for name in registry:
         yield name, registry.summary(name)
 
@@ -173,6 +178,7 @@ def doctor() -> None:
 
 
 def _software() -> Iterator[Row]:
+    """Versions of nbkit, Python and packages."""
     facts = provenance.collect()
     yield "nbkit", f"{nbkit.__version__} ({facts.get('commit', 'installed package')})"
     yield "python", platform.python_version()
@@ -182,6 +188,7 @@ def _software() -> Iterator[Row]:
 
 
 def _folders() -> Iterator[Row]:
+    """The folders that nbkit reads and writes."""
     yield "cache ($NBKIT_CACHE)", cache_folder()
     yield "model hub ($HF_HOME)", str(hub_cache()) + (", offline" if is_offline() else "")
     yield "data ($NBKIT_DATA)", os.environ.get("NBKIT_DATA") or "not set"

@@ -49,6 +49,7 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
 
 
 def _show_notes(grid: RunFile) -> None:
+    """Print the notes on a run file's entries."""
     for entry in entries(grid):
         for note in entry.params.notes():
             click.echo(f"{entry.place} ({entry.name}): note: {note}", err=True)
@@ -106,6 +107,7 @@ def run(
 
 
 def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
+    """Print what a run would do."""
     rows = [
         ("output", str(summary.output)),
         ("cells", str(summary.cells)),
@@ -120,6 +122,7 @@ def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
 
 
 def _show_summary(summary: RunSummary) -> None:
+    """Print the failures of a run, like ones together, and what it wrote."""
     failed: dict[str, list[str]] = {}
     for failure in summary.failures:
         failed.setdefault(failure.error, []).append(failure.label)

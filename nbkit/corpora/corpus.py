@@ -139,10 +139,12 @@ class HubPlace:
         return None
 
     def _name(self, fields: Mapping[str, str]) -> str:
+        """A name of a file with the languages filled in."""
         return fill(self.template, fields, f"corpus {self.corpus}")
 
     @contextmanager
     def _reaching(self, name: str) -> Iterator[None]:
+        """Turn errors of the network into errors with a way out."""
         from huggingface_hub.constants import HF_HUB_CACHE
         from huggingface_hub.utils import httpx
 
@@ -314,6 +316,7 @@ class Files(Source):
         return self._parsed(good_pairs, request, tools) if tools else good_pairs
 
     def _parsed(self, raw: Iterator[RawPair], request: Request, tools: Mapping[str, str]) -> Iterator[Any]:
+        """The pairs with both sides parsed, a chunk at a time."""
         store = request.store or Store()
         while chunk := list(islice(raw, CHUNK)):
             sides = ((request.src, [pair.source for pair in chunk]), (request.tgt, [pair.target for pair in chunk]))
@@ -325,6 +328,7 @@ class Files(Source):
         return {lang: self.tools.chosen(lang, request.parsers) for lang in self._parsed_languages(request)}
 
     def _parsed_languages(self, request: Request) -> tuple[str, ...]:
+        """The languages that a parser is needed for."""
         return (request.src, request.tgt) if request.parsed and not self.has_trees else ()
 
     def problems(self, request: Request) -> list[str]:
@@ -379,6 +383,7 @@ def _tsv(corpus: FileCorpus, request: Request, path: Path) -> Iterator[RawPair |
 
 
 def _coded(corpus: FileCorpus, request: Request, path: Path) -> Iterator[RawPair | DataError]:
+    """The pairs of a table with one column for each language."""
     sides = (corpus.varieties.get(lang) or (corpus.code(lang),) for lang in (request.src, request.tgt))
     return read_coded_tsv(path, *sides)
 
@@ -386,10 +391,12 @@ def _coded(corpus: FileCorpus, request: Request, path: Path) -> Iterator[RawPair
 def _named(
     rows: Callable[[Path], Iterable[tuple[int, Any]]], corpus: FileCorpus, request: Request, path: Path
 ) -> Iterator[RawPair | DataError]:
+    """The pairs of a table with the corpus's names of columns."""
     return read_rows(rows(path), path, request.src, request.tgt, [corpus.code(request.src), corpus.code(request.tgt)])
 
 
 def _treebanks(corpus: FileCorpus, request: Request, source: Path, target: Path) -> Iterator[Pair | DataError]:
+    """The pairs of two parallel treebanks."""
     return read_treebanks(source, target, request.src, request.tgt)
 
 
@@ -496,6 +503,7 @@ class JoinedCorpus(FileCorpus):
         return [problem for part, asked in self._requests(request) for problem in part.file_problems(asked)]
 
     def _requests(self, request: Request) -> Iterator[tuple[FileCorpus, Request]]:
+        """Each part of the corpus with the request for it."""
         return ((part, replace(request, split=split)) for part, split in self.parts)
 
 
@@ -662,6 +670,7 @@ def catalogue_name(spec: str) -> str:
 
 
 def _joined(spec: str) -> JoinedCorpus:
+    """The corpus that "A + B" names."""
     parts = []
     for name in spec.split(" + "):
         corpus, split = find_corpus(name.strip())
@@ -672,6 +681,7 @@ def _joined(spec: str) -> JoinedCorpus:
 
 
 def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
+    """The corpus in files at a path, as "moses:PATH" names it."""
     if not path:
         raise NbkitError(f"corpus '{spec}' lacks the path after the colon")
     if format_name == "moses" and "{lang}" not in path and "|" not in path:
@@ -683,6 +693,7 @@ def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
 
 
 def _register() -> None:
+    """Register the catalogue's corpora."""
     for name, entry in read_own(resources.files("nbkit.corpora").joinpath("catalogue.yaml")).items():
         about = {each: entry.pop(each, "") for each in ("summary", "domain", "licence")}
         if "mixtures" in entry:

@@ -147,6 +147,7 @@ def tokenised(texts: Sequence[str], spec: str, lang: str, store: Store | None = 
 
 @cache
 def _chinese_words(lang: str) -> Language:
+    """A spaCy pipeline that cuts Chinese by jieba."""
     import logging
 
     import jieba
@@ -157,6 +158,7 @@ def _chinese_words(lang: str) -> Language:
 
 
 def _tokens(nlp: Language, text: str, lang: str) -> Text:
+    """A text as one sentence of tokens."""
     tokens = [token for token in nlp.make_doc(text) if not token.is_space]
     spaces = tuple(bool(token.whitespace_) for token in tokens)
     return Text((Sentence(tuple(token.text for token in tokens), lang, spaces),))
@@ -233,6 +235,7 @@ class NliFiles(Files):
         return [{"split": split, "file": self.files.get(split, "")}]
 
     def _examples(self, path: Path) -> Iterator[RawPair | DataError]:
+        """The rows of a file as examples."""
         columns: Mapping[str, str] | None = None
         for number, row in _READERS[self.format](path):
             if isinstance(row, DataError):
@@ -256,6 +259,7 @@ class NliFiles(Files):
     def _example(
         self, row: Mapping[str, Any], columns: Mapping[str, str], path: Path, number: int
     ) -> RawPair | DataError:
+        """A row as an example; says what is wrong with it otherwise."""
         values: dict[str, Any] = {ours: row.get(name) for ours, name in columns.items()}
         for ours in ("premise", "hypothesis"):
             if not isinstance(values[ours], str) or not one_form(values[ours]).strip():
@@ -418,6 +422,7 @@ def find_nli(spec: str) -> tuple[NliCorpus, str | None]:
 
 
 def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
+    """The corpus in a user's file, as "FORMAT:PATH?OPTIONS" names it."""
     given = dict(parse_qsl(query.replace("+", "%2B")))  # a plus is a plus in names of columns
     classes = tuple(given.pop("classes", "").split(",")) if "classes" in given else ()
     if unknown := next((name for name in given if name not in catalogue()["columns"]), None):
@@ -438,6 +443,7 @@ def _resolve(corpus: str, lang: str, **how: Any) -> tuple[NliCorpus, Request]:
 
 
 def _register() -> None:
+    """Register the catalogue's corpora."""
     for name, entry in catalogue()["corpora"].items():
         found = named_files(name, entry) if "files" in entry else NliSandbox(name)
         NLI_CORPORA.register(name, found, **{each: entry.get(each, "") for each in ("summary", "domain", "licence")})

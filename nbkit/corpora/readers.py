@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from nbkit.languages import base_language, serving
 from nbkit.text.conllu import conllu_entries
 from nbkit.text.form import one_form
 from nbkit.text.sentences import Pair
+from nbkit.yaml_text import read_own
 
 #: Rows of a Parquet file that are in memory at a time.
 PARQUET_ROWS = 1000
@@ -124,11 +126,7 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 #: What columns of source, reference and translation are called in people's files; the first that a row has counts.
-COLUMNS = {
-    "source": ("source", "src_text", "source_text", "src"),
-    "target": ("target", "reference", "refs", "ref", "tgt_text", "target_text", "tgt"),
-    "hypothesis": ("hypothesis", "translation", "tgt_text", "mt"),
-}
+COLUMNS: dict[str, list[str]] = read_own(files("nbkit.corpora") / "columns.yaml")
 #: What stands for a column that is not there.
 _MISSING = object()
 _DIRECTION = (("src_lang", "source_lang"), ("tgt_lang", "target_lang"))
@@ -179,6 +177,7 @@ def has_direction(row: Mapping[str, Any], src: str, tgt: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _serves(code: str, lang: str) -> bool:
+    """Whether texts of the language variety *code* can serve as *lang*."""
     return lang in (code, base_language(code)) or serving(code.replace("_", "-"), [lang]) is not None
 
 

@@ -48,8 +48,10 @@ def entailment(lang: str, **selection: Any) -> Iterator[tuple[str, Text, Text, s
 
 
 def _text(text: nbsandbox.Text) -> Text:
+    """A text of the sandbox as one of nbkit."""
     return Text(tuple(map(_sentence, text.sentences)))
 
 
 def _sentence(own: nbsandbox.Sentence) -> Sentence:
+    """A sentence of the sandbox as one of nbkit."""
     return Sentence(own.tokens, own.lang, own.spaces, own.upos, own.heads, own.deprels, own.lemmas, own.feats)

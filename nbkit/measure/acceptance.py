@@ -262,6 +262,7 @@ def _counts(tags: np.ndarray, radius: int) -> np.ndarray:
 
 
 def _tags(sentence: Sentence) -> np.ndarray:
+    """The tags of a sentence by number; raises if it has others than those of the mini-trees."""
     try:
         return np.array([_NUMBER[tag] for tag in sentence.annotation("mini-trees", "upos")[0]], dtype=np.intp)
     except KeyError as error:

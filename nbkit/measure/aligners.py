@@ -386,11 +386,13 @@ class EflomalAligner:
             yield symmetrise(*map(from_pharaoh, directions[pair])) if pair in directions else ()
 
     def _require(self) -> None:
+        """Raise if eflomal cannot be run here."""
         if problem := self.problem():
             raise MissingExtraError(problem)
 
     @property
     def _sampling(self) -> dict[str, Any]:
+        """The part of the key that fixes how links are sampled."""
         package = version("eflomal") if find_spec("eflomal") else None
         return {"aligner": "eflomal", "version": 1, "eflomal": package, **self._settings}
 
@@ -411,6 +413,7 @@ class EflomalAligner:
 
     @cached_property
     def _of_training(self) -> list[tuple[str, str]]:
+        """The training pairs in both directions."""
         return self._directions(self._training or [], None)
 
     @cached_property
@@ -438,6 +441,7 @@ class EflomalAligner:
 
 
 def _digest(pairs: list[TokenPair] | None) -> str | None:
+    """The digest of the pairs, None if there are none."""
     return None if pairs is None else pairs_digest(pairs)
 
 

@@ -143,12 +143,11 @@ class _Chunks(dict[str, tuple[str, ...]]):
         return " ".join(word[start:end] for start, end in pairwise(seams))
 
 
-@lru_cache(maxsize=64)
-def _chunks(lang: str) -> _Chunks:
-    return _Chunks(lang)
+_chunks = lru_cache(maxsize=64)(_Chunks)
 
 
 def _folded(word: str) -> str:
+    """A word in lower case, with one form of apostrophe."""
     for apostrophe in _APOSTROPHES[1:]:
         word = word.replace(apostrophe, "'")
     return word.casefold()
@@ -255,6 +254,7 @@ def _blocks(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
 
 
 def _count(hypotheses: Sequences, references: Sequences, order: int) -> np.ndarray:
+    """Matching n-grams of each pair by order; all pairs at once where their n-grams fit into integers."""
     pairs = len(hypotheses.lengths)
     lengths = np.concatenate([hypotheses.lengths, references.lengths])
     pair = np.repeat(np.tile(np.arange(pairs), 2), lengths)
@@ -425,6 +425,7 @@ class BleuAsCoded(Kappa):
 
 
 def _spacy_tokens(text: str, lang: str) -> list[str]:
+    """The tokens of a text by spaCy's rules, without a model."""
     if is_unspaced(lang):
         return cut(text, lang)
     return [token.text for token in blank_pipeline(lang).make_doc(text.strip())]

@@ -220,6 +220,7 @@ def _row_problem(
 
 
 def _read_key(path: Path) -> _Key:
+    """The key of a form, with a way out in its errors."""
     try:
         key = _Key.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -301,6 +302,7 @@ def krippendorff_alpha(codes: np.ndarray, size: int) -> float:
 
 
 def _cohen_kappa(given: np.ndarray, labels: Sequence[int], weights: str | None = None) -> float:
+    """scikit-learn's kappa of two rows of answers."""
     from sklearn.metrics import cohen_kappa_score
 
     return cohen_kappa_score(*given, labels=labels, weights=weights)
@@ -489,9 +491,11 @@ def weighted_agreement(judgements: pd.DataFrame, *, resamples: int = 999, seed: 
 
 
 def _check_columns(table: pd.DataFrame, names: Sequence[str], what: str = "annotation form") -> None:
+    """Raise if a table lacks a column."""
     if missing := [name for name in names if name not in table]:
         raise NbkitError(f"{what}: no column {', '.join(missing)}; there are: {', '.join(table.columns)}")
 
 
 def _instructions(task: str) -> str:
+    """The text that tells annotators how to answer."""
     return resources.files(__package__).joinpath(f"{task}_instructions.txt").read_text("utf-8")

@@ -52,6 +52,7 @@ class _Loaded(NamedTuple):
 
 
 def _load_encoder(model: str, device: str, **options: Any) -> _Loaded:
+    """The tokenizer and the encoder of a model."""
     tokenizer, network = networks.load(model, "AutoModel", device, **options)
     return _Loaded(tokenizer, network.get_encoder() if network.config.is_encoder_decoder else network)
 
@@ -187,6 +188,7 @@ class BertScore(_Learned):
         return budget.results(pairs, lambda pair: sum(lengths(pair)), match, group=lengths)
 
     def _tokens(self, text: str) -> tuple[int, ...]:
+        """The ids of a text, as bert-score computes them."""
         from bert_score.utils import sent_encode
 
         return tuple(sent_encode(self._encoder.tokenizer, text))
@@ -201,6 +203,7 @@ class BertScore(_Learned):
 
     @cached_property
     def _layer(self) -> int:
+        """The layer whose vectors are compared: the one given, or bert-score's for the model."""
         if self.layer is not None:
             return self.layer
         if self.model == DEFAULT_MODEL:

@@ -113,11 +113,13 @@ class WordMatcher:
 
     @cached_property
     def _known_keys(self) -> frozenset[str]:
+        """The keys of the known words."""
         return frozenset(map(self.key, self.known))
 
 
 @lru_cache(maxsize=16)
 def _stemmer(lang: str) -> Callable[[str], str]:
+    """A language's stemmer, cached by word."""
     from snowballstemmer import stemmer
 
     return lru_cache(maxsize=1 << 16)(stemmer(_STEMMERS[lang]).stemWord)
@@ -225,6 +227,7 @@ class WordDictionary:
         return WordDictionary(self.name, self.kind, _grouped(pairs))
 
     def _pairs(self) -> list[tuple[str, str]]:
+        """The pairs of word and translation."""
         return [(word, each) for word, found in self.entries.items() for each in found]
 
 
@@ -270,10 +273,12 @@ def muse_problem(src: str, tgt: str, folder: str | Path) -> str | None:
 
 
 def _muse_path(src: str, tgt: str, folder: str | Path) -> Path:
+    """Where a MUSE dictionary is kept."""
     return Path(folder).expanduser() / f"muse-{src}-{tgt}.txt"
 
 
 def _ask_for_muse(src: str, tgt: str, path: Path, method: str, timeout: float) -> bytes:
+    """What the server of MUSE dictionaries sends; its errors say where to put the file."""
     from http.client import HTTPException
     from urllib.request import Request, urlopen
 
@@ -317,6 +322,7 @@ def _has_letter(token: str) -> bool:
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """The translations of each word, without repetitions."""
     entries: dict[str, dict[str, None]] = {}
     for word, translation in pairs:
         entries.setdefault(one_form(word), {})[translation] = None
@@ -448,6 +454,7 @@ class Litter:
 
     @cached_property
     def _matcher(self) -> WordMatcher:
+        """The matcher for words of the target language."""
         known = self.dictionary.targets if self.matching == "compounds" else frozenset()
         return WordMatcher(self.tgt, self.matching, self.accents, known)
 

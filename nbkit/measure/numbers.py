@@ -190,6 +190,7 @@ class _Carriers:
             self._places[numbers[place].value, _is_ordinal_word(numbers[place])].append(place)
 
     def _rank(self, place: int) -> tuple[bool, bool, int]:
+        """The order in which numbers are taken: weak ones last, then localised ones first, then from left to right."""
         number = self._numbers[place]
         return _is_weak(number), not number.localised, place
 
@@ -211,6 +212,7 @@ class _Carriers:
         return self._numbers[place]
 
     def _is_near(self, number: Number, expected: Expected) -> bool:
+        """Whether a number stands about where it is expected."""
         return expected.at is None or abs(number.span[0] / self._length - expected.at) <= _FAR
 
     def left(self) -> list[Number]:
@@ -233,6 +235,7 @@ def _without(own: Iterable[Decimal], numbers: Sequence[Number]) -> list[Number]:
 
 
 def _is_optional(number: Number) -> bool:
+    """Whether a number may be missing or unexpected in a translation."""
     return _is_weak(number) or _is_ordinal_word(number)
 
 
@@ -340,6 +343,7 @@ def mixes_scripts(text: str, lang: str) -> bool:
 
 
 def _untranslated(case: _Case) -> Verdict | None:
+    """A number word of the source that stands in the hypothesis as it is."""
     written = case.expected.written
     if not _has_numeral(written):
         return None
@@ -356,6 +360,7 @@ def _untranslated(case: _Case) -> Verdict | None:
 
 
 def _script(case: _Case) -> Verdict | None:
+    """Digits of several scripts, or of one that the language does not use."""
     for match in _digit_runs(case.hypothesis):
         if match[0] != case.expected.written and mixes_scripts(match[0], case.tgt):
             return Verdict("script mixed", match[0], _numbers_at(case, match[0]))
@@ -363,6 +368,7 @@ def _script(case: _Case) -> Verdict | None:
 
 
 def _separator(case: _Case) -> Verdict | None:
+    """The right digits, with separators that are not the target language's."""
     digits = _digits_of(case.expected.value)
     without = case.expected.written.isdecimal()
     for text, numbers in _writings(case):
@@ -382,6 +388,7 @@ def _separator(case: _Case) -> Verdict | None:
 
 
 def _scale(case: _Case) -> Verdict | None:
+    """The right digits with another scale word, as *million* for *billion*."""
     expected = case.expected
     for number in case.candidates:
         # Only words from hundred on hold a scale word: *two* for 20 is another number.
@@ -475,6 +482,7 @@ def _native_zeros(lang: str) -> frozenset[int]:
 
 
 def _zeros(text: str) -> set[int]:
+    """The zero of each script that the digits in a text are of."""
     return {ord(character) - unicodedata.decimal(character) for character in text if character.isdecimal()}
 
 
@@ -493,10 +501,12 @@ def _digits_of(value: Decimal) -> str:
 
 
 def _digits_in(text: str) -> str:
+    """The digits of a text in ASCII."""
     return "".join(str(unicodedata.decimal(character)) for character in text if character.isdecimal())
 
 
 def _has_sign_of(value: Decimal, numbers: Sequence[Number]) -> bool:
+    """Whether numbers have the sign of a value."""
     return any(number.value < 0 for number in numbers) == (value < 0)
 
 

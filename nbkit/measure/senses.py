@@ -217,6 +217,7 @@ class SenseLookup:
         return frozenset()
 
     def _look_up(self, word: str, lemma: str, form: str, genders: frozenset[str]) -> str | None:
+        """The sense that a target word indicates, by its lemma, form and possible genders."""
         homograph = self.lexicon.homographs[word]
         words = tuple(dict.fromkeys((lemma, form)))
         # A form can be unambiguous if its lemma is not: *Bands* play music, a *Band* may be a ribbon.
@@ -277,10 +278,12 @@ class SenseLookup:
 
     @cached_property
     def _matcher(self) -> WordMatcher:
+        """How words of the target language are compared."""
         lang = self.lexicon.tgt
         return WordMatcher(lang, "inflected" if "inflected" in known_matchings(lang) else "exact")
 
     def _forms_of(self, word: str) -> _Forms:
+        """The forms of a homograph's translations, each with its sense."""
         homograph = self.lexicon.homographs[word]
         named = [(noun, each.name) for each in homograph.clusters for noun in sorted(each.translations)]
         named += [(noun, AMBIGUOUS) for noun in sorted(homograph.ambiguous)]
@@ -500,6 +503,7 @@ class SenseFinder:
         return self._lookup.sense(word, lemma, form) if is_noun else None
 
     def _sense(self, word: str, token: int, targets: Sequence[int], words: _TargetWords, reach: Reach) -> Sense:
+        """The sense of one word: by the words linked to it, then by those that *reach* allows."""
         linked = [place for place in targets if words.noun[place]]
         found = self._senses_of_places(word, linked, words)
         if reach != "links" and not found and (linked or not words.is_parsed or not words.has_verb(targets)):
@@ -538,6 +542,7 @@ class SenseFinder:
         return found
 
     def _target_words(self, text: Text) -> _TargetWords:
+        """The words of a translation, with what decides whether they indicate a sense."""
         lemmas = [lemma for sentence in text.sentences for lemma in sentence.lemmas or sentence.tokens]
         kinds = [kind for sentence in text.sentences for kind in self._kinds(sentence)]
         is_parsed = any(sentence.upos for sentence in text.sentences)
@@ -810,6 +815,7 @@ def ppmi_published(counts: SenseCounts, word: str, homograph: str, sense: str) -
 
 
 def _ppmi(both: int, of_word: int, of_sense: int, total: int) -> float:
+    """Positive pointwise mutual information, from counts."""
     return max(0.0, log2(both * total / (of_word * of_sense))) if both else 0.0
 
 
@@ -819,10 +825,7 @@ MEASURES = {"freq": freq, "ppmi": ppmi, "ppmi_homograph": ppmi_of_homograph, "pp
 
 #: How the biases of a sentence's tokens are aggregated: "mean", DB(S, sc) = 1/|S| Σ DB(w, sc) over the tokens w of S
 #: (3); "sum", nbkit's variant, does not divide by the length.
-AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
-    "mean": lambda biases: sum(biases) / len(biases),
-    "sum": sum,
-}
+AGGREGATES: dict[str, Callable[..., float]] = {"mean": lambda biases: sum(biases) / len(biases), "sum": sum}
 
 
 class SentenceBias(NamedTuple):

@@ -156,6 +156,7 @@ def missing(model: Model, inputs: Iterable[Input], store: Store) -> list[Input]:
 
 
 def _answers(model: Model, wanted: list[Input], store: Store | None, progress: bool) -> list[Record]:
+    """One record for each of *wanted*, in their order: read from the store, and the rest asked and stored."""
     if store is None or not model.stored:
         if store is None:
             check_languages(model.reference)
@@ -261,12 +262,13 @@ class Weights(Model):
         return files.source(self.reference) if self.trained is None else dict(self.trained.identity)
 
     @property
-    def is_here(self) -> bool:
+    def is_here(self) -> bool:  # type: ignore[override]
         if self.trained is not None:
             return files.is_complete(self.trained.folder)
         return files.local_folder(self.reference) is not None
 
     def _require(self) -> None:
+        """Raise if the package of the backend is not installed."""
         suffix, package = self.reference.suffix, BACKENDS[self.reference.suffix].package
         if find_spec(package) is None:
             what = f"backend '{suffix}'" if suffix else str(self.reference)
@@ -293,8 +295,6 @@ class Weights(Model):
 
     @property
     def kind(self) -> str | None:  # type: ignore[override]
-        if self.task.noun != "language model":
-            return None
         if self.trained is not None:
             return self.trained.kind
         folder = files.local_folder(self.reference)
@@ -308,6 +308,7 @@ class Weights(Model):
         return folder
 
     def _fetch_files(self) -> Path:
+        """The folder with the files, downloaded if they are missing; of a trained model, the folder of its training."""
         self._require()
         if self.trained is None:
             folder = files.fetch(self.reference)

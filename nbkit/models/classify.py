@@ -51,12 +51,14 @@ class Classifier:
             yield given, dict(zip(LABELS, row, strict=True))
 
     def _probabilities(self, batch: list[Encoded], order: list[int]) -> list[list[float]]:
+        """One row of probabilities for each pair of a batch, in the *order* of the labels."""
         columns = (loading.padded(column, 0, self.model.device) for column in zip(*batch, strict=True))
         with torch.inference_mode():
             logits = self.model(**dict(zip(_INPUTS, columns, strict=False))).logits
         return logits[:, order].double().softmax(-1).tolist()
 
     def _encoded(self, reference: Reference, pairs: Sequence[Input]) -> Iterator[Encoded]:
+        """The pairs as ids, cut to the model's length; warns of the texts that were cut."""
         whole = self._tokenized(pairs, truncation=False)
         sizes = list(map(_n_tokens, whole))
         warn_of_cuts(reference, [premise for premise, _ in pairs], sizes, self.positions)
@@ -65,6 +67,7 @@ class Classifier:
             yield encoded if fits else self._tokenized([pair], truncation="longest_first", max_length=self.positions)[0]
 
     def _tokenized(self, pairs: Sequence[Input], **options: Any) -> list[Encoded]:
+        """The columns of the tokenizer's output, one row a pair."""
         premises, hypotheses = (list(side) for side in zip(*pairs, strict=True))
         # Marks such as </s> in a text are ordinary text.
         more = {"return_attention_mask": False, "split_special_tokens": True, "verbose": False, **options}

@@ -71,6 +71,7 @@ def ensure_converted(reference: Reference, folder: Path) -> Path:
 
 
 def _convert(reference: Reference, folder: Path, target: Path) -> None:
+    """Write the weights in *folder* to *target* in the format of CTranslate2."""
     check_bytes(folder, str(reference))
     model = load(replace(reference, device="cpu", dtype="float32"), folder, "AutoModelForSeq2SeqLM")
     settings = model.generation_config

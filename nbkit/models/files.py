@@ -171,6 +171,7 @@ def largest_id(folder: Path) -> int:
 
 @lru_cache(maxsize=64)
 def _largest_token_id(path: Path, modified: int) -> int:
+    """The largest id in a vocabulary file; *modified* is its time of change, by which the answer is cached."""
     known = read_json(path)
     whole: dict[str, Any] = known if path.name == "tokenizer.json" else {"model": {"vocab": known}}
     words = whole["model"].get("vocab", {})
@@ -180,7 +181,10 @@ def _largest_token_id(path: Path, modified: int) -> int:
 
 def read_json(path: Path, *, needed: bool = True) -> dict[str, Any]:
     """A JSON object of a model's folder; empty if it is not *needed* and not there."""
-    return json_object(path) if needed or path.is_file() else {}
+    try:
+        return json_object(path) if needed or path.is_file() else {}
+    except NbkitError as error:
+        raise ModelError(str(error)) from None
 
 
 def hub_cache() -> Path:
@@ -217,6 +221,7 @@ def _has_any(folder: Path, names: Iterable[str]) -> bool:
 
 
 def _missing(reference: Reference) -> str:
+    """The message for weights that are not here, with a way out."""
     state = "its safetensors weights are not in the cache"
     if any(_has_any(snapshot, _PICKLED) for snapshot in _snapshots(reference)):
         state = "the cache holds only pickled weights, which can run arbitrary code and are not loaded"
@@ -290,6 +295,7 @@ def _noted_files(folder: Path) -> tuple[dict[str, Any], bool]:
 
 
 def _files(folder: Path, *more: str) -> list[Path]:
+    """The files of a model in a folder, and those that match *more*."""
     return sorted({path for pattern in (*FILES, *more) for path in folder.glob(pattern) if path.is_file()})
 
 
@@ -305,11 +311,13 @@ def _check_blobs(folder: Path, what: str, weights: bool) -> bool:
 
 
 def _digests(files: Sequence[Path]) -> dict[str, str]:
+    """Name and digest of each file."""
     hashes = _hash_all(lambda path: _hash_file(path, hashlib.blake2b(digest_size=16)), files)
     return {path.name: digest for path, digest in zip(files, hashes, strict=True)}
 
 
 def _hash_all(function: Callable[[Path], str], files: Iterable[Path]) -> list[str]:
+    """*function* of each file, in threads."""
     try:
         with ThreadPoolExecutor(4) as pool:  # hashing releases Python's lock
             return list(pool.map(function, files))
@@ -325,5 +333,6 @@ def _blob_name(blob: Path) -> str:
 
 
 def _hash_file(path: Path, digest: Any) -> str:
+    """The file's hexadecimal digest."""
     with path.open("rb", buffering=0) as file:
         return hashlib.file_digest(file, lambda: digest).hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from nbkit.models.names import Family, Reference, check_languages, families, ord
 
 Kind = Literal["causal", "masked"]
 #: Endings of the class names of either kind.
-_CLASSES: Mapping[Kind, tuple[str, ...]] = {
+_CLASSES: dict[Kind, tuple[str, str]] = {
     "causal": ("LMHeadModel", "ForCausalLM"),
     "masked": ("ForMaskedLM", "ForPreTraining"),
 }
@@ -154,13 +154,10 @@ def kind_of(reference: Reference, folder: Path) -> Kind:
 
 
 def _check_trained_for(reference: Reference, folder: Path) -> None:
+    """Raise if the model in *folder* was trained for another language."""
     trained = read_json(folder / RECORD, needed=False).get("lang")
     if trained is not None and reference.lang not in (None, trained):
         raise ModelError(f"{reference} was trained for '{trained}', not for '{reference.lang}'")
 
 
-CHECKS: Mapping[str, Callable[[Reference, Path], object]] = {
-    "classify": check_classifier,
-    "likelihood": kind_of,
-    "fill": kind_of,
-}
+CHECKS: dict[str, Callable[..., object]] = {"classify": check_classifier, "likelihood": kind_of, "fill": kind_of}

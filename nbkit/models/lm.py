@@ -152,6 +152,7 @@ class Causal(LanguageModel):
         return self.budget.keyed_results(inputs, [(*before, *content) for content in contents], len, self._scored)
 
     def _scored(self, batch: list[Ids]) -> list[Record]:
+        """The log-probability of each sequence of a batch, without its first token, and the number of tokens in it."""
         scored = [max(0, len(ids) - 1) for ids in batch]
         if not any(scored):
             return [{"log_probability": 0.0, "tokens": 0}] * len(batch)
@@ -247,6 +248,7 @@ class Masked(LanguageModel):
         return {(ids, at, each): p for (ids, at, tokens), row in rows for each, p in zip(tokens, row, strict=False)}
 
     def _run(self, batch: list[tuple[Ids, int, Ids]]) -> list[list[float]]:
+        """The log-probabilities of the wanted tokens at the masked place, one row for each item of a batch."""
         device = self.model.device
         rows = loading.padded([ids for ids, _, _ in batch], 0, device)
         at = torch.tensor([place for _, place, _ in batch], device=device)

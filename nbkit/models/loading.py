@@ -20,13 +20,9 @@ SAFELY: Mapping[str, Any] = {"local_files_only": True, "trust_remote_code": Fals
 
 def device_of(reference: Reference) -> torch.device:
     """The device that a model is to run on. Raises `ModelError` if it is not available."""
-    name = resolve_device(reference.device)
-    try:
-        device = torch.device(name)
-        if device.type == "cuda" and not torch.cuda.is_available():
-            raise ModelError(f"device '{name}': torch {torch.__version__} finds no CUDA device; use cpu or auto")
-    except RuntimeError as error:
-        raise ModelError(f"device '{name}': {error}") from None
+    device = torch.device(resolve_device(reference.device))
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ModelError(f"device '{device}': torch {torch.__version__} finds no CUDA device; use cpu or auto")
     return device
 
 

@@ -65,8 +65,16 @@ class Model(ABC):
     kind: str | None = None
     #: The file or folder of translations that exist already, if it reads them.
     path: Path | None = None
-    #: The model that it asks, where it changes texts and answers of another one.
+    #: The model that it asks, where it changes texts and answers of another one; and how it then gives the columns of
+    #: inputs, by a function that asks a model.
     inner: Model | None = None
+    ask_inner: Callable[[Sequence[Input], Callable[[Model, Iterable[Input]], Iterator[Record]]], list[Record]]
+    #: Of a model that reads translations: the error that says that it has none of some texts, of so many wanted ones.
+    lacking: Callable[..., Any]
+    #: Whether what it needs is on this machine.
+    is_here: bool = True
+    #: What a page says of it beside its name.
+    remark: str | None = None
 
     def __init__(self, reference: Reference):
         self.reference, self.task = reference, reference.task
@@ -113,11 +121,6 @@ class Model(ABC):
         """The label and the languages, for progress bars."""
         return " ".join(filter(None, (self.label, "→".join(filter(None, (self.reference.lang, self.reference.tgt))))))
 
-    @property
-    def is_here(self) -> bool:
-        """Whether what it needs is on this machine."""
-        return True
-
     def sent(self, given: Input) -> Input:
         """An input as it is sent, and remembered."""
         return given
@@ -125,11 +128,6 @@ class Model(ABC):
     def read(self, given: Input, answer: Record) -> Record:
         """The columns of the task, and costs, from an answer as it is remembered."""
         return answer
-
-    @property
-    def remark(self) -> str | None:
-        """What a page says of it beside its name."""
-        return None
 
     def check(self) -> None:
         """Raises `NbkitError` for what would prevent answers. Loads nothing and asks nobody."""
@@ -157,10 +155,6 @@ class Model(ABC):
         """The pairs of files with sources and translations that it reads."""
         return []
 
-    def lacking(self, texts: Sequence[str], wanted: int, *, partly: bool = False) -> Any:
-        """The error that says that it has no translation of *texts*, of so many *wanted* ones."""
-        raise NotImplementedError
-
     def usage(self, store: Any, texts: Iterable[str] | None = None) -> Any:
         """What the answers in a *store* cost, of *texts* alone, if given; None for a model that costs nothing."""
         return None
@@ -168,12 +162,6 @@ class Model(ABC):
     def unanswered(self, inputs: Sequence[Input]) -> list[Input]:
         """Of a model that is not `stored`, the inputs that it has no answer to."""
         return []
-
-    def ask_inner(
-        self, inputs: Sequence[Input], ask: Callable[[Model, Iterable[Input]], Iterator[Record]]
-    ) -> list[Record]:
-        """The columns of every input, if this model asks an `inner` one, which it does by *ask*."""
-        raise NotImplementedError
 
 
 #: Models that a process keeps (least recently used go first): enough to alternate.

@@ -273,6 +273,7 @@ def known_entry(name: str, task: Task) -> Entry | None:
 
 
 def _entry_of(name: str, task: Task) -> Entry:
+    """The entry of a name: the catalogue's, or that of a hub id or folder; raises for others, with the closest name."""
     known = CATALOGUE[task.noun]
     if entry := known_entry(name, task):
         return entry

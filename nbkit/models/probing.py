@@ -93,6 +93,7 @@ class Probe(Seq2Seq):
         return list(zip(*contexts, strict=True))
 
     def _states(self, rows: Sequence[Ids]) -> tuple[Any, torch.Tensor]:
+        """The encoder's output for a batch, and the mask of its tokens."""
         inputs = self.padded(rows)
         return self.model.get_encoder()(**inputs, return_dict=True), inputs["attention_mask"]
 
@@ -131,6 +132,7 @@ class Probe(Seq2Seq):
     # Where subwords stand in their text, whatever tokenizer cuts them.
 
     def _subwords(self, reference: Reference, texts: Sequence[str], side: str) -> Iterator[Subwords]:
+        """The subwords of each text, with the characters that each covers."""
         prefix = self.prefix(reference) if side == "text" else ""
         finder = self._by_tokenizer if getattr(self.tokenizer, "is_fast", False) else self._by_sentencepiece
         for text, ids in zip(texts, self.encoded(reference, texts, side), strict=True):
@@ -141,6 +143,7 @@ class Probe(Seq2Seq):
             yield Subwords(ids, _without_spaces(offsets, text))
 
     def _by_tokenizer(self, ids: Ids, prefix: str, text: str, side: str) -> list[Span | None] | None:
+        """The characters of each id by the tokenizer's own offsets; None if it reads the text into other ids."""
         more = {"return_offsets_mapping": True, "return_special_tokens_mask": True}
         row = self.tokenizer(**{side: prefix + text}, truncation=True, max_length=self.positions, **more)
         if tuple(row["input_ids"]) != ids:

@@ -125,6 +125,7 @@ class Python(Model):
 
     @property
     def _factory_arguments(self) -> Record:
+        """The arguments that a factory takes, none for a function or an object."""
         return _accepted_arguments(self.code.thing, self._available_arguments) if self.code.is_factory else {}
 
     def identity(self) -> Record:
@@ -144,6 +145,7 @@ class Python(Model):
         return known | ({"lang": self.reference.lang} if self.task.noun == "language model" else {})
 
     def _read_identity(self, given: Any) -> Any:
+        """What the code gives as its identity, None if nothing; raises unless it is a text or a mapping."""
         try:
             given = given(**_accepted_arguments(given, self._available_arguments)) if callable(given) else given
             if given is not None and not (given and isinstance(given, str | Mapping)):
@@ -161,6 +163,7 @@ class Python(Model):
         return keep(f"Python {code.kind}", (code.token, *sorted(taken.items())), lambda: self._make_model(taken))
 
     def _make_model(self, taken: Record) -> Any:
+        """What the factory makes; its errors name the code."""
         code = self.code
         called = f"{getattr(code.thing, '__qualname__', type(code.thing).__name__)}()"
         try:
@@ -176,8 +179,6 @@ class Python(Model):
     @property
     def kind(self) -> str | None:  # type: ignore[override]
         """Of a language model: masked if it has ``masked_log_probabilities``."""
-        if self.task.noun != "language model":
-            return None
         return "masked" if hasattr(self._loaded_model(), "masked_log_probabilities") else "causal"
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
@@ -266,6 +267,7 @@ def _failing_range(ask: Callable[[Sequence[Any]], object], asked: Sequence[Any])
 
 
 def _text(answer: Any) -> Record:
+    """A translation as a record; raises if it is no text that files can hold."""
     if not isinstance(answer, str):
         raise TypeError(f"string expected, {type(answer).__name__} given")
     try:
@@ -276,6 +278,7 @@ def _text(answer: Any) -> Record:
 
 
 def _row(answer: Any) -> Record:
+    """Probabilities or a label as a record; raises if they are neither."""
     if isinstance(answer, str):
         row = [float(answer.lower() in nli_catalogue()["labels"][name]) for name in LABELS]
         if not any(row):
@@ -288,6 +291,7 @@ def _row(answer: Any) -> Record:
 
 
 def _perplexity(answer: Any) -> Record:
+    """A perplexity as a record; raises if it is none."""
     if isinstance(answer, str | bool) or float(answer) < 0:
         raise ValueError(f"perplexity expected (0 or more), {answer!r:.60} given")
     return {"perplexity": float(answer)}
@@ -297,4 +301,5 @@ _READ: Mapping[str, Callable[[Any], Record]] = {"translate": _text, "classify": 
 
 
 def _reason(error: Exception) -> str:
+    """What an error says, with its type unless it is one of nbkit's."""
     return str(error) if isinstance(error, NbkitError) else f"{type(error).__name__}: {error}"

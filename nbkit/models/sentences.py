@@ -37,5 +37,6 @@ class SentenceClassifier(Classifier):
                     yield given, dict(zip(LABELS, row, strict=True))
 
     def _encode(self, batch: list[tuple[int, ...]]) -> Sequence[torch.Tensor]:
+        """One vector for each sequence of a batch."""
         with torch.inference_mode():
             return self.model.encode(padded(batch, 0, self.model.device)).unbind()

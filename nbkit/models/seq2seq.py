@@ -60,6 +60,7 @@ class Tokenized(ABC):
             yield given, {"hypothesis": hypothesis}
 
     def _hypotheses(self, batch: list[Ids], target: int | None, decoding: Decoding) -> list[str]:
+        """The translations of a batch: equal texts are translated once, texts without content become empty."""
         limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)
         spoken = [ids for ids in dict.fromkeys(batch) if not self._silent.issuperset(ids)]
         rows = self._generate(spoken, target, decoding, limit) if spoken else []

@@ -127,6 +127,7 @@ def _squeezed(name: str) -> str:
 
 
 def _registered(entries: dict[str, dict[str, Any]]) -> Perturbations:
+    """The registry of the catalogue's perturbations."""
     registry = Perturbations("perturbation", made=_checked, way_out=CUSTOM)
     for name, entry in entries.items():
         function = getattr(reorderings, entry.get("function", name))

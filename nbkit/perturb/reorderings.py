@@ -31,6 +31,7 @@ from nbkit.yaml_text import read_own
 
 @lru_cache(maxsize=4096)
 def _prefix(seed: int, name: str, draw: int) -> bytes:
+    """The bytes that random numbers of a draw begin with."""
     return address(seed, name, draw).to_bytes(8, "little")
 
 

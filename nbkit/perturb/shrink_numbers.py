@@ -125,6 +125,7 @@ def _neighbours(digits: _Digits, kind: NumberFormat, lang: str) -> list[_Digits]
 
 
 def _steps(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits]:
+    """What is left without some digits, with lower ones, or at a smaller scale; not all are simpler or of the kind."""
     whole, fraction, power = digits.whole, digits.fraction, digits.power
     for i, j in combinations(range(len(whole) + 1), 2):
         yield _Digits.of((whole[:i] + whole[j:]).lstrip("0") or "0", fraction, power)
@@ -140,6 +141,7 @@ def _steps(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits]:
 
 
 def _is_of_kind(digits: _Digits, kind: NumberFormat) -> bool:
+    """Whether a number can be written in a format."""
     if len(digits.whole) < _fewest(kind) or bool(digits.fraction) != bool(kind.fraction):
         return False
     leading = not digits.whole.startswith("0") or (kind.integer.startswith("0") and digits.whole == "0")
@@ -169,6 +171,7 @@ def _all(n_whole: int, n_fraction: int, power: int) -> Iterator[_Digits]:
 
 
 def _pattern(digits: _Digits, kind: NumberFormat) -> str:
+    """The format that a number of these digits has."""
     whole = "d" * len(digits.whole)
     if kind.form == "grouped":
         whole = f"{0:0{len(whole) + (len(whole) - 1) // 3},d}".replace("0", "d")

@@ -359,4 +359,5 @@ def article_of(word: str) -> str:
 
 @cache
 def _words() -> dict[str, list[str]]:
+    """The lists of English words."""
     return read_own(files(__package__) / "english_words.yaml")

@@ -99,6 +99,7 @@ def svg_uri(svg: str) -> str:
 
 
 def _clean_declarations(parsed: list[Any]) -> str:
+    """The declarations of a style that are allowed."""
     kept = (
         f"{each.lower_name}: {tinycss2.serialize(each.value).strip()}{' !important' if each.important else ''}"
         for each in parsed
@@ -208,6 +209,7 @@ def without_text(notebook: Any) -> Any:
 
 
 def _errors(cell: Any) -> list[Any]:
+    """The outputs of a cell that are errors."""
     return [output for output in cell.get("outputs", ()) if output.output_type == "error"]
 
 
@@ -270,11 +272,13 @@ def _error_line(output: Any) -> str:
 
 
 def _first_heading(source: str) -> str:
+    """The first heading of a text in Markdown, "" if it has none."""
     match = re.search(r"^#{1,6} +(.+?) *#*$", source, re.MULTILINE)
     return _plain(match[1]) if match else ""
 
 
 def _first_paragraph(source: str) -> str:
+    """The first paragraph of a text in Markdown, "" if it has none."""
     paragraphs = re.split(r"\n\s*\n", re.sub(r"^#.*$", "", source, flags=re.MULTILINE))
     return next((_plain(p) for p in paragraphs if p.strip() and p.strip()[0] not in "|>-<!"), "")
 
@@ -314,6 +318,7 @@ def cells(
 
 @lru_cache(maxsize=1)
 def _exporter() -> Any:
+    """nbconvert's exporter with the report's templates, made once."""
     from nbconvert.exporters.html import HTMLExporter  # takes a second to import
     from nbconvert.filters.ansi import ansi2html, strip_ansi
 

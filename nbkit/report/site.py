@@ -40,6 +40,7 @@ from nbkit.yaml_text import read_own
 
 @lru_cache(maxsize=1)
 def _templates() -> Environment:
+    """The environment of the templates, with the filters of the site."""
     made = environment()
     made.filters |= {"duration": duration, "named": named}
     return made
@@ -213,6 +214,7 @@ def _main(study: str) -> str:
 
 
 def _entry(folder: Path, path: Path) -> Entry:
+    """The page of one record, with what it says about itself."""
     label = path.stem
     notebook = folder / "notebooks" / f"{label}.ipynb"
     entry = _read(Entry, path, title=label, label=label, notebook=notebook, record=path.read_text(encoding="utf-8"))
@@ -253,6 +255,7 @@ _HEADLINES: Mapping[str, str] = read_own(Path(__file__).with_name("headlines.yam
 
 
 def _facts(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters that are set, as the page shows them."""
     there = {key: value for key, value in parameters.items() if value not in (None, [], "", {})}
     shown = {key: (_models if key == "models" else _shown)(there[key]) for key in _HEADLINES if key in there}
     return {_HEADLINES[key]: text for key, text in shown.items() if text}
@@ -474,11 +477,13 @@ class _Section:
 
 @lru_cache(maxsize=4096)
 def _excerpt(notebook: Path, state: tuple[int, int], with_text: bool) -> Excerpt:
+    """The excerpt of a notebook, cached by the *state* of its file."""
     found = read_notebook(notebook)
     return excerpt(found if with_text else without_text(found))
 
 
 def _site(folder: Path) -> _Site:
+    """The site of a run's folder."""
     run = read_run(Path(folder))
     return _Site(run, _saved_files(run.folder))
 

@@ -251,6 +251,7 @@ class Store:
             yield Block(note.parent.parent.name, note.parent, read_note(note), size)
 
     def _partition(self, config: Mapping[str, Any]) -> Partition:
+        """The partition for a configuration, by its digest."""
         try:
             text = json.dumps(config, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -268,18 +269,21 @@ class Store:
 
     @staticmethod
     def _write_config(partition: Partition, config: Mapping[str, Any]) -> None:
+        """Write the configuration that a partition is of, once."""
         if CONFIG_FILE not in partition.folder.names():
             text = json.dumps(config, indent=2, sort_keys=True, ensure_ascii=False)
             partition.folder.write(CONFIG_FILE, f"{text}\n".encode())
 
 
 def _as_table(data: bytes) -> pd.DataFrame:
+    """The table in the bytes of a Parquet file."""
     import pandas as pd
 
     return pd.read_parquet(io.BytesIO(data))
 
 
 def _metadata(data: bytes) -> Any:
+    """The metadata in the bytes of a Parquet file."""
     import pyarrow.parquet as pq
 
     return pq.read_metadata(io.BytesIO(data))
@@ -299,6 +303,7 @@ def _stored_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
 
 
 def _table_bytes(table: pd.DataFrame, config: Mapping[str, Any]) -> bytes:
+    """A table as the bytes of a Parquet file."""
     import pyarrow as pa
 
     try:

@@ -90,6 +90,7 @@ class Folder:
             self._put(name, data)
 
     def _put(self, name: str, data: bytes) -> None:
+        """Write a file of the store as a whole."""
         place = f"{self.path}/{name}"
         if self.local:
             _write_local(Path(place), data)
@@ -130,6 +131,7 @@ class Folder:
 
 
 def _write_local(path: Path, data: bytes) -> None:
+    """Write a file as a whole or not at all, also if the machine stops."""
     temporary = path.with_name(f"{TEMPORARY}{uuid.uuid4().hex}")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -144,6 +146,7 @@ def _write_local(path: Path, data: bytes) -> None:
 
 
 def _protocols(files: Any) -> tuple[str, ...]:
+    """The names of a file system."""
     return (files.protocol,) if isinstance(files.protocol, str) else tuple(files.protocol)
 
 
@@ -159,6 +162,7 @@ def _explained(verb: str, place: object) -> Iterator[None]:
 
 
 def _refusal(verb: str, place: object, error: OSError) -> StoreError:
+    """The error for a file that cannot be read or written, with a way out."""
     advice = f"{writing_advice(error)}set NBKIT_CACHE to another folder"
     return StoreError(f"the store cannot {verb} {place}: {error.strerror or error}; {advice}")
 
@@ -264,6 +268,7 @@ def plain(value: Any) -> Any:
 
 
 def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dict[bytes, bytes] | None]:
+    """One field of the rows as a column, and the metadata that says how to read it."""
     import pyarrow as pa
 
     values = [row[name] for row in rows if name in row]
@@ -382,6 +387,7 @@ class Partition:
             self.folder.remove_stale()
 
     def _merge(self, names: list[str]) -> None:
+        """Write several shards as one, and remove them."""
         if len(names) < 2:
             return
         try:
@@ -413,6 +419,7 @@ class Partition:
             self._index = None
 
     def _forget(self, name: str) -> None:
+        """Forget what is known of a shard."""
         self._keys.pop(name, None)
         self._tables.pop(name, None)
         self._index = None
@@ -448,6 +455,7 @@ class Partition:
         return there, shard, place - starts[shard]
 
     def _collect(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
+        """The values of the keys that are there."""
         there, shard, row = self._find(keys)
         names, result = sorted(self._keys), dict[bytes, dict[str, Any]]()
         for number in np.unique(shard).tolist():

@@ -102,6 +102,7 @@ def _blocks(path: Path) -> Iterator[list[tuple[int, str | DataError]]]:
 
 
 def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, number: int) -> Entry:
+    """The sentence that a block of lines is."""
     comments: dict[str, str] = {}
     words: list[_Word] = []
     ranges: list[_Range] = []
@@ -132,6 +133,7 @@ def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, numbe
 
 
 def _word(columns: list[str], expected: int, path: str, line: int) -> _Word:
+    """The word on a line; raises if a column is wrong."""
     identifier, form, lemma, upos, _, feats, head, deprel, _, misc = columns
     if identifier != str(expected):
         raise DataError(f"expected word number {expected}, found '{identifier}'", path, line)
@@ -146,6 +148,7 @@ def _word(columns: list[str], expected: int, path: str, line: int) -> _Word:
 
 
 def _range(columns: list[str], words: list[_Word], ranges: list[_Range], path: str, line: int) -> _Range:
+    """The multiword token on a line; raises if it does not begin at the next word."""
     identifier, form, misc = columns[0], columns[1], columns[9]
     first, _, last = identifier.partition("-")
     if not (first.isdigit() and last.isdigit() and int(first) < int(last)):

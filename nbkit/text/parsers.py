@@ -157,11 +157,13 @@ def find_pipeline(spec: str) -> Pipeline:
 
 
 def _ways_out(name: str) -> str:
+    """How a missing pipeline is got."""
     commands = f"'conda install -c conda-forge spacy-model-{name}' or 'python -m spacy download {name}'"
     return f"install it with {commands}, or name the folder of a pipeline (parsers: {{<language>: <folder>}})"
 
 
 def _meta(spec: str, folder: Path) -> dict[str, Any]:
+    """What a pipeline's folder says about it."""
     if not (folder / "meta.json").is_file():
         raise NbkitError(f"parser '{spec}': {folder} is not a spaCy pipeline (it has no meta.json)")
     return json_object(folder / "meta.json")
@@ -308,6 +310,7 @@ class Parser:
 
 
 def _squeezed(texts: Iterable[str]) -> Iterator[str]:
+    """The texts with single spaces; raises at one that is empty."""
     for number, text in enumerate(map(squeeze, texts), start=1):
         if not text:
             raise NbkitError(f"text {number} is empty: there is nothing to parse")
@@ -360,6 +363,7 @@ def to_text(document: Doc, lang: str) -> Text:
 
 
 def _begins_sentence(before: Sentence, part: Sentence) -> bool:
+    """Whether a part begins a new sentence rather than going on with the one before."""
     assert before.spaces is not None
     apart = part.tokens[0] not in _CLOSING if is_unspaced(before.lang) else before.spaces[-1]
     ended = before.joined.rstrip(_CLOSING + " ").endswith(_FINAL)
@@ -379,6 +383,7 @@ def _attached(before: Sentence, part: Sentence) -> Sentence:
 
 
 def _sentence(span: SpacySpan, lang: str) -> Sentence | None:
+    """A sentence of spaCy as one of ours, None if it has only spaces."""
     tokens = [token for token in span if not token.is_space]
     if not tokens:
         return None
@@ -409,6 +414,7 @@ def _written_head(token: Token) -> Token:
 
 
 def _space_follows(token: Token) -> bool:
+    """Whether a space follows a token."""
     following = token.i + 1
     return bool(token.whitespace_) or (following < len(token.doc) and token.doc[following].is_space)
 

@@ -41,11 +41,7 @@ _CONSONANT_Y = re.compile(r"[^aeiou]y$")
 
 
 #: What the ends of words become in their regular forms.
-_ENDINGS = {
-    "ie$": ("ies", "ied", "ying"),
-    "e$": ("es", "ed", "ing", "eing"),
-    "(?<=[^aeiou])y$": ("ies", "ied", "ying"),
-}
+_ENDINGS = {"ie$|(?<=[^aeiou])y$": ("ies", "ied", "ying"), "e$": ("es", "ed", "ing", "eing")}
 
 
 _CLOSED = re.compile(r"^[^aeiou]*[aeiou][bdfgklmnprtvz]$")
@@ -333,6 +329,7 @@ def _choices(items: list[str], line: str, depth: int = 0) -> list[list[str]]:
 
 
 def _require_words(sequences: list[list[str]], line: str) -> list[list[str]]:
+    """The alternatives; raises if one has no words."""
     if not any(sequences):
         raise NbkitError(f'phrase "{line}": an alternative without words')
     return sequences
@@ -360,6 +357,7 @@ def _parts(sequence: Sequence[str], line: str) -> Iterator[Part]:
 
 
 def _word(options: Sequence[str]) -> Part:
+    """The part of a phrase that one word with its alternatives is."""
     words = phrase_words()
     inflected = [(form, option) for option in options for base in english_bases(option) for form in english_forms(base)]
     compared = [(form, option) for option in options for form in english_comparisons(option)]
@@ -393,6 +391,7 @@ def _clings(part: Part) -> bool:
 
 
 def _token_pattern(part: Part) -> TokenPattern:
+    """A part as spaCy's matcher takes it."""
     if not part.words:
         return {"ORTH": {"REGEX": _GAP if part.longest > 1 else _EDGE_GAP}, "OP": f"{{0,{part.longest}}}"}
     pattern: TokenPattern = {"LEMMA": part.words[0] if len(part.words) == 1 else {"IN": list(part.words)}}

@@ -251,6 +251,7 @@ class Text:
         return self._join(each.reorder(range(len(each)) if order is None else order, spacing) for each, order in pairs)
 
     def _join(self, parts: Iterable[str]) -> str:
+        """The texts of sentences as one text."""
         return self.sentences[0].separator.join(parts)
 
 
@@ -406,6 +407,7 @@ _PAIRED = frozenset('()[]{}«»‹›“”„"「」『』（）《》【】')
 
 @cache
 def _labels() -> dict[str, frozenset[str]]:
+    """The labels of relations, by what they decide about noun phrases."""
     return {key: frozenset(values) for key, values in read_own(files("nbkit.text") / "noun_phrases.yaml").items()}
 
 
@@ -419,4 +421,5 @@ def _group(label: str) -> str | None:
 
 @cache
 def _no_head(label: str) -> bool:
+    """Whether a relation's word cannot be the head of a noun phrase."""
     return not _labels()["no_head"].isdisjoint({label, label.partition(":")[0]})

@@ -41,7 +41,7 @@ def test_errors_are_counted_and_remembered(monkeypatch, tmp_path):
 
     monkeypatch.setitem(sys.modules, "language_tool_python", SimpleNamespace(LanguageTool=Tool))
     monkeypatch.setattr(grammar, "find_spec", lambda name: object())
-    monkeypatch.setattr(grammar, "version", lambda name: "0")
+    monkeypatch.setattr(grammar, "installed_version", lambda name: "0")
     monkeypatch.setenv(grammar.SERVER, "http://here")
     for _ in range(2):
         assert grammar.grammar_errors(["teh teh", "fine", "fine"], "en", store=Store(tmp_path)) == [2, 0, 0]

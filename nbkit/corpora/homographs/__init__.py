@@ -228,6 +228,7 @@ _THING = "homograph lexicon"
 
 
 def _stripped(word: str) -> str:
+    """A word without what stands around it; raises if nothing is left."""
     if not (word := word.strip(_AROUND)):
         raise ValueError("expected text")
     return word
@@ -248,6 +249,7 @@ class _Sense(BaseModel):
 
     @model_validator(mode="after")
     def _is_either(self) -> _Sense:
+        """Raise if an entry is neither a sense nor a list of ambiguous words."""
         if self.ambiguous is not None and self.model_fields_set != {"ambiguous"}:
             raise ValueError("write 'ambiguous' as a separate entry")
         for key in ("sense", "translations"):
@@ -566,6 +568,7 @@ def load_homographs(
 
 
 def _check_languages(lexicon: HomographLexicon, shown: str, src: str, tgt: str) -> HomographLexicon:
+    """The lexicon; raises if it is of other languages."""
     for kind, its, wanted in (("homographs of", lexicon.src, src), ("translations into", lexicon.tgt, tgt)):
         if its != wanted:
             raise NbkitError(f"homograph lexicon {shown} has {kind} '{its}', not '{wanted}'")
@@ -597,6 +600,7 @@ def own_homographs(tgt: str = "de") -> HomographLexicon:
 
 @cache
 def _repairs(pair: str) -> dict[str, Any]:
+    """The repairs of a lexicon for a pair of languages."""
     place = Path(__file__).with_name(f"repairs-{pair}.yaml")
     if not place.is_file():
         raise NbkitError(f"homograph lexicon: there are no repairs for {pair}; drop '+repairs'")

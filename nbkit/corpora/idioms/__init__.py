@@ -150,6 +150,7 @@ def read_idiom_pairs(source: str | Path, target: str | Path, spans: str | Path) 
 
 
 def _annotated(pair: RawPair, line: str, path: Path, number: int) -> IdiomPair:
+    """The pair with its idiom and the words that it consists of, read from a line."""
     columns = line.split("\t")
     if len(columns) != 2:
         found = f"found {len(columns)} columns"
@@ -270,6 +271,7 @@ def fits(source: str, target: str, *, src: str | None = None, tgt: str | None = 
 
 
 def _n_words(text: str, lang: str | None) -> float:
+    """The number of words, estimated by characters where there are no spaces."""
     words = text.split()
     return len("".join(words)) / CHARACTERS_A_WORD[lang] if lang in CHARACTERS_A_WORD else len(words)
 

@@ -145,6 +145,7 @@ def _templates(file: Path, lang: str, placeholders: Mapping[str, str]) -> Iterat
 def _template(
     text: Any, capability: str, lang: str, file: Path, line: int | None, placeholders: Mapping[str, str]
 ) -> Template | DataError:
+    """The template that a text is; says what is wrong with it otherwise."""
     if not isinstance(text, str):
         return DataError("expected a sentence; put it in quotation marks", file, line)
     for spelling, meant in placeholders.items():

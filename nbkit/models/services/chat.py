@@ -249,6 +249,7 @@ class Chat(Service):
         return body
 
     def _payload(self, line: str) -> dict[str, Any]:
+        """The body of a request for the translation of one line."""
         options = self.options
         payload: dict[str, Any] = {
             "model": self.model, "messages": self.prompt.filled(line, self.src, self.tgt), "stream": False,

@@ -146,7 +146,7 @@ class Command(Service):
         }  # fmt: skip
 
     @property
-    def remark(self) -> str:
+    def remark(self) -> str:  # type: ignore[override]
         """The command, its version, and which changes are noticed."""
         files = " or ".join(f"the file {file}" for file in (self.words[0], *self.identity()["files"]))
         noticed = f"a change of the command, its version or {files}, but not of anything else that it uses"
@@ -188,6 +188,7 @@ class Command(Service):
         return found
 
     def _compare(self, found: Mapping[str, str], texts: Sequence[str], how: str) -> None:
+        """Raise if a program, given *texts* in the way that *how* names, does not write what it *found* before."""
         for text, line in zip(texts, self.lines(texts), strict=True):
             if found[text] != line:
                 ways = f"{text!r:.80} in two ways: {found[text]!r:.80} among other texts, {line!r:.80} {how}"
@@ -227,6 +228,7 @@ class Command(Service):
 
     @property
     def _shown(self) -> str:
+        """The program as messages name it."""
         return f"program '{self.program:.120}'"
 
     def _output(self, process: subprocess.Popen[bytes], out: IO[bytes], n: int) -> list[str]:

@@ -83,6 +83,7 @@ class Outputs(Service):
         return self._filled(self.written_place)
 
     def _filled(self, place: str) -> Path:
+        """A path with the codes of the languages in place of {src}, {tgt} and {pair}."""
         codes = {**self.codes, "pair": "{src}-{tgt}".format(**self.codes)}
         return Path(re.sub(r"\{(src|tgt|pair)\}", lambda found: codes[found[1]], expand_path(place, "outputs")))
 
@@ -118,7 +119,7 @@ class Outputs(Service):
             raise self.error(str(error)) from None
 
     @property
-    def remark(self) -> str | None:
+    def remark(self) -> str | None:  # type: ignore[override]
         """The round that a page shows, empty lines, and sources with several translations.
 
         None if files have changed since and cannot be read.
@@ -156,9 +157,11 @@ class Outputs(Service):
 
     @property
     def _how_to_write(self) -> str:
+        """The command that writes the sources to translate."""
         return f"'nbkit sources RUN.yaml {shlex.quote(str(self.path))}' writes what a run needs translated"
 
     def _rounds(self) -> list[Round]:
+        """The rounds of this pair of languages."""
         return [each for each in rounds(self.path) if (each.src, each.tgt) == (self.src, self.tgt)]
 
     def lines(self) -> list[Lines]:

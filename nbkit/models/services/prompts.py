@@ -45,6 +45,7 @@ class Prompt(BaseModel):
 
     @property
     def _pairs(self) -> list[tuple[str, str]]:
+        """Role and text of each message."""
         return [pair for message in self.messages for pair in message.items()]
 
     @property
@@ -84,4 +85,5 @@ def load_prompt(name: str) -> Prompt:
 
 
 def _languages(src: str, tgt: str) -> Mapping[str, str]:
+    """The values of the placeholders for languages."""
     return {"source": language_name(src), "target": language_name(tgt), "src": src, "tgt": tgt}

@@ -244,6 +244,7 @@ def one_line(raw: str, finish: str, text: str, labels: Iterable[str] = ()) -> tu
 
 
 def _unlabelled(line: str, text: str, labels: Iterable[str]) -> str:
+    """A line without one of *labels* before it, unless the text itself begins so."""
     for label in labels:
         pattern = re.compile(rf"\s*[*_]*{re.escape(label)}[*_]*\s*[:：][*_]*\s*", re.IGNORECASE)
         found = pattern.match(line)
@@ -253,6 +254,7 @@ def _unlabelled(line: str, text: str, labels: Iterable[str]) -> str:
 
 
 def _unquoted(line: str, text: str) -> str:
+    """A line without the quotation marks around it, unless the text itself has them."""
     inner = line[1:-1].strip()
     if not inner or _is_quoted(text.strip()) or not _is_quoted(line):
         return line

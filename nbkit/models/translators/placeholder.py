@@ -56,11 +56,11 @@ class Placeholder(Model):
         return f"{self.inner.label} + placeholder"
 
     @property
-    def is_here(self) -> bool:
+    def is_here(self) -> bool:  # type: ignore[override]
         return self.inner.is_here
 
     @property
-    def remark(self) -> str | None:
+    def remark(self) -> str | None:  # type: ignore[override]
         return self.inner.remark
 
     def identity(self) -> Record:

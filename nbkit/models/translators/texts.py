@@ -113,6 +113,7 @@ def score_of_sums(measure: Literal["bleu", "chrf"], sums: Sequence[Sequence[floa
 
 
 def _metric(measure: Literal["bleu", "chrf"], lang: str, **settings: Any) -> Any:
+    """sacreBLEU's metric, with the tokenization for the language."""
     from sacrebleu.metrics import BLEU, CHRF
 
     if measure == "chrf":
