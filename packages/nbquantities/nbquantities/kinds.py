@@ -14,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
-from nbquantities.language import check_text
+from nbquantities.language import check_text, either
 from nbquantities.measures import WEAK, Kind, Quantity, measured, unit_of_word
 from nbquantities.normalise import Normal, normalise
 from nbquantities.notations import claim
@@ -134,8 +134,7 @@ _ROUND = frozenset({12, *(10**power for power in range(2, 10))})
 
 def _joining(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
     """A pattern of what joins two numbers: signs, or words of `joins` in common/units.yaml."""
-    words = "|".join(sorted(map(re.escape, shared_data()["joins"][kind]), key=len, reverse=True))
-    return re.compile(f"{before}(?:{words}){after}", re.IGNORECASE)
+    return re.compile(before + either(map(re.escape, shared_data()["joins"][kind])) + after, re.IGNORECASE)
 
 
 _MORE = _joining("more").pattern
@@ -156,7 +155,7 @@ _COMMA_GROUP = re.compile(r"\d{1,3},\d{3}")
 _TOUCHED = re.compile(r"\d|[^\W\d_\u3040-\U0010ffff]")
 #: A number that begins a text as the mark of a list: *(2)*, *3.*
 _MARK = re.compile(r"[ (（]*\d{1,2}[.)）、](?!\d)(?=.?$)")
-_IN_PARTS, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}|\d{1,3}(?: \d{3})+", r"\d{1,6}[A-Zk]"))
+_IN_PARTS, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}|\d{1,3}(?:[., ]\d{3})+", r"\d{1,6}[A-Zk]"))
 
 
 def _quantity(text: str, number: Number, rules: Rules) -> Quantity:

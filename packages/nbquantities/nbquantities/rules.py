@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from babel import Locale
 from babel.units import format_unit
 
-from nbquantities.language import base_language, cached_rules, language_data, read_yaml, words_by_value
+from nbquantities.language import base_language, cached_rules, either, language_data, read_yaml, words_by_value
 from nbquantities.lookup import Lookup
 
 DATA = Path(__file__).parent / "common"
@@ -67,11 +67,11 @@ class Rules:
         stems = data.get("in_words", {}).items()
         self.in_words = Lookup(stems, "", r"[\w\u093e-\u094d\u0bbe-\u0bcd]{0,4}$", re.IGNORECASE)
         self.numerals: dict[str, int] = common["numerals"] | data.get("numerals", {})
-        self.numeral = re.compile(_either(self.numerals), re.IGNORECASE)
+        self.numeral = re.compile(either(self.numerals), re.IGNORECASE)
         lists = {**data, "day_parts": [word for _, word in words_by_value(clock.get("day_parts", {}))]}
         self.patterns = {
             name: re.compile(
-                before.replace("START", start) + _either(lists.get(name, ())) + after.replace("END", end), re.IGNORECASE
+                before.replace("START", start) + either(lists.get(name, ())) + after.replace("END", end), re.IGNORECASE
             )
             for name, (before, after) in _AROUND.items()
         }
@@ -93,10 +93,6 @@ def rules_of(lang: str) -> Rules:
 
 def _longest_first(patterns: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
     return sorted(patterns, key=lambda pattern: -len(pattern[1]))
-
-
-def _either(patterns: Iterable[str]) -> str:
-    return f"(?:{'|'.join(sorted(map(str, patterns), key=len, reverse=True)) or '(?!)'})"
 
 
 def _length(pattern: str) -> int:
