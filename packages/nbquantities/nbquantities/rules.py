@@ -12,7 +12,15 @@ from typing import Any
 from babel import Locale
 from babel.units import format_unit
 
-from nbquantities.language import base_language, cached_rules, either, language_data, read_yaml, words_by_value
+from nbquantities.language import (
+    base_language,
+    cached_rules,
+    either,
+    filled_in,
+    language_data,
+    read_yaml,
+    words_by_value,
+)
 from nbquantities.lookup import Lookup
 
 DATA = Path(__file__).parent / "common"
@@ -75,6 +83,9 @@ class Rules:
             )
             for name, (before, after) in _AROUND.items()
         }
+        known, words_of_language = {"han": self.han, **data}, {"counters": f"[{data.get('counters', '')}]"}
+        around = [rule for rule in common["around"] if "if" not in rule or known.get(rule["if"])]
+        self.around = [(re.compile(filled_in(rule["is"], words_of_language) or ""), rule) for rule in around]
         self.months = _months(lang, data)
         self.month_stems = {stem: month for month, stem in words_by_value(data.get("month_stems", {}))}
 
