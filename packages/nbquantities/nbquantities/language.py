@@ -16,6 +16,9 @@ from babel import Locale, UnknownLocaleError
 from nbquantities.errors import QuantitiesError, UnknownNameError
 
 _LANGUAGES = Path(__file__).parent / "languages"
+COMMON = Path(__file__).parent / "common"
+#: How many words of a language are remembered as looked up, because the words of a text repeat.
+REMEMBERED = 1 << 16
 _Made = TypeVar("_Made")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

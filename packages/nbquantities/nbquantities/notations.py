@@ -16,11 +16,19 @@ from typing import Any, NamedTuple, TypeAlias
 
 from babel import Locale
 
-from nbquantities.language import base_language, cached_rules, filled_in, language_data, read_yaml, words_by_value
+from nbquantities.language import (
+    COMMON,
+    base_language,
+    cached_rules,
+    filled_in,
+    language_data,
+    read_yaml,
+    words_by_value,
+)
 from nbquantities.lookup import alike, groups, held
 from nbquantities.measures import WEAK, Kind, Quantity, measured
 from nbquantities.numerals import find_numbers
-from nbquantities.rules import DATA, Rules, rules_of
+from nbquantities.rules import Rules, rules_of
 
 _Reader: TypeAlias = "Callable[[re.Match[str], Rules], list[Quantity]]"
 _RUN = re.compile(r"\d+")
@@ -70,7 +78,7 @@ def notations_of(lang: str) -> list[Notation]:
 
 
 def _notations(rules: Rules) -> Iterator[Notation]:
-    data = read_yaml(DATA / "notations.yaml")
+    data = read_yaml(COMMON / "notations.yaml")
     clock = rules.data.get("clock", {})
     own = {**data["tables"], **rules.data, **clock, "clock_words": clock.get("words", {})}
     parts = {**data["parts"], **_language_parts(rules)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -16,6 +16,8 @@ from typing import Any, NamedTuple, TypeAlias
 from typing import Literal as OneOf
 
 from nbquantities.language import (
+    COMMON,
+    REMEMBERED,
     THIN_SPACE,
     Convention,
     convention,
@@ -23,7 +25,9 @@ from nbquantities.language import (
     filled_in,
     language_data,
     plain_signs,
+    read_yaml,
 )
+from nbquantities.lookup import Lookup
 
 # ----------------------------------------------------------------------------
 # Pieces: what a word or a number in digits contributes.
@@ -185,10 +189,6 @@ WORD = (
 
 
 WORDS = re.compile(WORD)
-
-
-#: How many words of a language are remembered as looked up, because the words of a text repeat.
-REMEMBERED = 1 << 16
 
 
 #: Letters of the longest word that is looked up; 999 999 has 56 in German, and what is longer is no number.
@@ -398,37 +398,37 @@ class UnspacedReader:
             **{w: replace(a, bare=True) for w, a in atoms.items() if a.role in ("multiply", "scale", "point")},
         }
         self.syllables = re.compile(either(self.spelled))
-        self.token = _token(data, atoms, self.scales)
+        self.tokens = _tokens(data, atoms)
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*, left to right."""
         pieces: list[Piece] = []
-        for token in self.token.finditer(text):
-            for piece in self._read(token, bool(pieces) and pieces[-1].end == token.start()):
+        for (start, end), kind in self.tokens.finditer(text):
+            for piece in self._read(kind, text[start:end], start, bool(pieces) and pieces[-1].end == start):
                 piece.joined = piece.joined or self._joined(text, pieces, piece.start)
                 pieces.append(piece)
         return pieces
 
-    def _read(self, token: re.Match[str], touches: bool) -> list[Piece]:
+    def _read(self, kind: str, token: str, start: int, touches: bool) -> list[Piece]:
         """The pieces of a token: none if it is skipped, or a run without an end; *touches*: the piece before it."""
-        start, end, matched = token.start(), token.end(), token[0]
-        match token.lastgroup:
+        end = start + len(token)
+        match kind:
             case "word" | "point":
-                return [Piece(start, end, self.atoms[matched], matched)]
+                return [Piece(start, end, self.atoms[token], token)]
             case "literal":
-                return read_literal(matched, start, self.rules)
+                return read_literal(token, start, self.rules)
             case "decade":
-                year = self._decade(matched)
+                year = self._decade(token)
                 return [Piece(start, end, Atom("literal", year), str(year))]
             case "suffix":
-                return [Piece(start, end, Atom("scale", self.suffixes[matched]), matched)]
+                return [Piece(start, end, Atom("scale", self.suffixes[token]), token)]
             case "half" if touches:
-                return [Piece(end - 1, end, Atom("half", Decimal("0.5")), matched[-1:], joined=True)]
+                return [Piece(end - 1, end, Atom("half", Decimal("0.5")), token[-1:], joined=True)]
             case "spelled":
-                parts = self.syllables.finditer(matched)
+                parts = self.syllables.finditer(token)
                 return [Piece(start + m.start(), start + m.end(), self.spelled[m[0]], m[0]) for m in parts]
             case "run":
-                digits = "".join(self.digits[character] for character in matched)
+                digits = "".join(self.digits[character] for character in token)
                 return [Piece(start, end, Atom("literal", Decimal(digits)), digits)]
         return []
 
@@ -461,44 +461,28 @@ class UnspacedReader:
 _NONE: dict[str, Any] = {"patterns": [], "values": {}, "signs": {}}
 
 
-def _token(data: dict[str, Any], atoms: dict[str, Atom], scales: Iterable[str]) -> re.Pattern[str]:
-    """What is read as one token, or skipped.
-
-    A repeat before something that may fail has a limit: without one, a long run would be gone over from each of its
-    characters. What is possessive (``+`` behind it) gives nothing back, as nothing shorter can match either.
-    """
-    spelled, attached = data.get("spelled", _NONE), data.get("attached", {})
+def _tokens(data: dict[str, Any], atoms: dict[str, Atom]) -> Lookup:
+    """What is read as one token, or skipped: patterns of common/unspaced.yaml, and the words of the language."""
+    spelled = data.get("spelled", _NONE)
+    scales = [word for word, atom in atoms.items() if atom.role == "scale"]
     multipliers = "".join(w for w, atom in atoms.items() if atom.role in ("multiply", "scale") and len(w) == 1)
-    signs = {"digits": "".join(data["digits"]), "multipliers": multipliers}
-    signs["numerals"] = signs["digits"] + multipliers
-    digit, multiplier, numeral = f"[{signs['digits']}]", f"[{multipliers}]", f"[{signs['numerals']}]"
-    positional = f"[{''.join(c for c in data['digits'] if c not in data.get('counting', ''))}]"
-    by_first: dict[str, list[str]] = {}
-    for word in sorted(data["skip"], key=len, reverse=True):
-        by_first.setdefault(word[0], []).append(_whole_word(word, signs["numerals"]))
-    skipped = [f"(?={first})(?:{'|'.join(words)})" for first, words in by_first.items()]
-    skipped += [filled_in(pattern, signs) or "(?!)" for pattern in data["patterns"]]
-    words = [word for word, atom in atoms.items() if atom.role != "point"]
-    after_whole = rf"(?<=[\d{signs['numerals']}])(?<!\d{{4}})(?<![.．]\d)"  # no year, no decimal fraction
-    single = "".join(word for word in scales if len(word) == 1)
-    begins = {word[0] for word in [*data["skip"], *words, *data["point"], *attached, *data["half_after"]]}
-    begins |= {*(word[0] for word in spelled["values"]), *data["ordinal_prefix"], *data["digits"]}
-    begins |= {c for pattern in data["patterns"] for c in pattern if c.isalpha() and not c.isascii()}
-    kinds = {
-        "skip": "|".join(skipped),
-        "spelled": "|".join(filled_in(p, spelled["signs"]) or "(?!)" for p in spelled["patterns"]) or "(?!)",
-        "decade": f"(?:[12]?\\d|{numeral}{{1,3}})(?:世纪|世紀)(?:\\d0|{digit}十)(?=年代)",
+    digits = "".join(data["digits"])
+    parts = {name: "".join(data[name]) for name in ("clock", "half_words", "point")} | {
+        "digits": digits,
+        "multipliers": multipliers,
+        "numerals": digits + multipliers,
+        "positional": "".join(each for each in data["digits"] if each not in data.get("counting", "")),
+        "single": "".join(word for word in scales if len(word) == 1),
+        "half_after": either(data["half_after"]),
+        "attached": either(data.get("attached", ())),
         "literal": LITERAL,
-        "suffix": f"(?<=\\d){either(attached)}(?![A-Za-z])",
-        "half": f"{after_whole}(?:{'|'.join(data['half_after'])})半(?![{data['half_words']}])",
-        "endless": f"{positional}{{{MOST_DIGITS + 1},}}",
-        "run": f"(?<!{multiplier}){positional}{{2,{MOST_DIGITS}}}+"
-        f"(?:(?!{numeral})|(?<={positional}{{3}})(?=[{single}]))",
-        "point": f"(?<={numeral})[{''.join(data['point'])}](?={digit})(?!{numeral}{{1,30}}+[{data['clock']}])",
-        "word": either(map(re.escape, words)),
     }
-    alternatives = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items())
-    return re.compile(f"(?=[\\d{''.join(sorted(begins))}])(?:{alternatives})")
+    words = [re.escape(word) for word, atom in atoms.items() if atom.role != "point"]
+    patterns = [("skip", _whole_word(word, parts["numerals"])) for word in sorted(data["skip"], key=len, reverse=True)]
+    patterns += [("skip", filled_in(pattern, parts) or "(?!)") for pattern in data["patterns"]]
+    patterns += [("spelled", filled_in(pattern, spelled["signs"]) or "(?!)") for pattern in spelled["patterns"]]
+    patterns += [(kind, filled_in(each, parts) or "") for kind, each in read_yaml(COMMON / "unspaced.yaml").items()]
+    return Lookup([*patterns, *(("word", word) for word in sorted(words, key=len, reverse=True))])
 
 
 def _whole_word(word: str, numerals: str) -> str:
