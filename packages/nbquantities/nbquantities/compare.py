@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
+from typing import Any, TypeVar
 
 from nbquantities import relations
 from nbquantities.dates import Date, find_dates
@@ -43,6 +45,7 @@ from nbquantities.relations import (
 
 #: Certainty of an exchange, which is seen by what stands around the numbers.
 _SEEN = 0.8
+_How = TypeVar("_How")
 #: Maximum number of unmatched quantities on one side that are compared one by one with those of the other.
 MOST_COMPARED = 50
 
@@ -104,35 +107,31 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     [('wrong', 'fraction changed')]
     """
     check_text(source)
-    check_text(target)
     whole = _of_source(source, src)
-    left = with_ends(whole)
-    closed = _closed(target, left)
-    right = [_opened(quantity, target, closed) for quantity in with_ends(find_quantities(closed, tgt))]
-    left, right = _without_dashes(left, target), _without_dashes(right, source)
-    if not left and not right:
-        return []
+    left = _without_dashes(with_ends(whole), target)
+    right = _without_dashes(with_ends(find_quantities(target, tgt)), source)
     verdicts: list[Verdict] = []
-    dates = find_dates(source, left, src), find_dates(closed, right, tgt)
+    dates = find_dates(source, left, src), find_dates(target, right, tgt)
     dated = _dated(*dates, verdicts)
-    months = {id(day): date.month for readings in dates[1] for date in readings for day in date.days}
     left, right = ([quantity for quantity in side if id(quantity) not in dated] for side in (left, right))
     left, right = _matched(left, right, verdicts)
-    left, right = _by_parts(left, right, verdicts, closed)
+    left, right = _by_parts(left, right, verdicts, target)
     right, left = _by_parts(right, left, verdicts, source, swapped=True)
     if left or right:
         few = has_word_for_few(source, src), has_word_for_few(target, tgt)
-        inferred = {id(months[id(verdict.target)]) for verdict in verdicts if id(verdict.target) in months}
+        matched = {id(verdict.target) for verdict in verdicts}
+        targets = [date for readings in dates[1] for date in readings]
+        months = {id(date.month) for date in targets if any(id(day) in matched for day in date.days)}
         if any((quantity.kind, quantity.unit) == ("date", "month") for quantity in left):
-            inferred = set()  # a month of the source is not carried over: the target's stands in its place
-        verdicts += _unmatched(left, right, verdicts, (source, target), few, inferred)
+            months = set()  # a month of the source is not carried over: the target's stands in its place
+        verdicts += _unmatched(left, right, verdicts, (source, target), few, months)
     ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
     pairs = [(v.source, v.target) for v in verdicts if v.source and v.target and v.grade != "wrong"]
     undated = [pair for pair in pairs if id(pair[0]) not in dated]
     verdicts += [
         Verdict("wrong", "exchanged", *pair, certainty=_SEEN) for pair in exchanges(source, target, undated, ranges)
     ]
-    return sorted(verdicts, key=_place)
+    return sorted(verdicts, key=lambda v: (not v.source, next(each.span[0] for each in (v.source, v.target) if each)))
 
 
 def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
@@ -145,50 +144,20 @@ def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _of_source(source: str, src: str) -> tuple[Quantity, ...]:
+def _of_source(source: str, src: str) -> list[Quantity]:
     """The quantities of a source, which several translations are compared with."""
-    return tuple(find_quantities(source, src))
-
-
-#: Groups of three digits with a space behind the separator.
-_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:([.,]) \d{3}(?!\d))(?:\1 \d{3}(?!\d))*")
-
-
-def _closed(target: str, quantities: Iterable[Quantity]) -> str:
-    """*target* with *8, 800* as *8,800* where one of *quantities* is; spaces stand before the number, of one length.
-
-    >>> _closed("from 8, 800 yen or 5, 300", find_quantities("8,800 yen", "en"))
-    'from  8,800 yen or 5, 300'
-    """
-    if _SPACED.search(target) is None:
-        return target
-    values = {abs(quantity.value) for quantity in quantities}
-    return _SPACED.sub(
-        lambda m: m[0].replace(" ", "").rjust(len(m[0])) if Fraction(re.sub(r"\D", "", m[0])) in values else m[0],
-        target,
-    )
-
-
-def _opened(quantity: Quantity, target: str, closed: str) -> Quantity:
-    """A quantity of *closed* as *target* writes it, which is not as the language does if they differ."""
-    start, end = quantity.span
-    while start and target[start:end] != closed[start:end] and closed[start - 1] == " " != target[start - 1]:
-        start -= 1
-    if target[start:end] == closed[start:end]:
-        return quantity
-    return replace(quantity, span=(start, end), surface=target[start:end], localised=False)
+    return find_quantities(source, src)
 
 
 def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
     """Hyphens before a number that are dashes: the other text has one there, too (*- 6 kinds*, -6种)."""
 
     def dashed(quantity: Quantity) -> bool:
-        digits = re.escape(quantity.surface[1:])
-        begins = quantity.span[0] == 0 and other[:1] in tuple("-–—")
-        return begins or re.search(rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{digits}(?!\d)", other) is not None
+        dash = rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{re.escape(quantity.surface[1:])}(?!\d)"
+        return (quantity.span[0] == 0 and other[:1] in tuple("-–—")) or re.search(dash, other) is not None
 
     return [
-        replace(q, also=(*q.also, -q.value)) if q.surface[0] in "-－–" and q.value < 0 and dashed(q) else q
+        replace(q, also=(*q.also, -q.value)) if q.value < 0 and q.surface[0] in "-－–" and dashed(q) else q
         for q in quantities
     ]
 
@@ -222,25 +191,19 @@ def _may_fall_apart(quantity: Quantity, halves: Sequence[Quantity], text: str) -
     """Whether what stands in *text* as *halves* may be *quantity*.
 
     A decimal is its halves only around its unit, and nothing else (*3 Euro 99*), or as a date; groups of digits are the
-    same digit by digit (*0800 123* is not *800 123*).
+    same digit by digit (*8, 800* is 8,800, and *0800 123* is not *800 123*).
     """
-    if quantity.kind == "clock" and [half.span for half in halves] != sorted(half.span for half in halves):
-        return False
-    if any(half.kind == "date" for half in halves):
+    if quantity.kind == "clock":
+        return [half.span for half in halves] == sorted(half.span for half in halves)
+    runs = re.split("[., ]", quantity.surface)
+    if not all(map(str.isdecimal, runs)) or any(half.kind == "date" for half in halves):
         return True
-    if re.fullmatch(r"\d+(?: \d+)+", quantity.surface):
-        return [digits_of(half) for half in halves] == quantity.surface.split()
-    if not re.fullmatch(r"\d+[.,]\d+", quantity.surface):
-        return True
-    first, second = halves
+    first, second = halves[0], halves[-1]
+    if len(runs[-1]) == 3:
+        together = second.span[1] - first.span[0] < len(quantity.surface) + len(runs)
+        return together and [digits_of(half) for half in halves] == runs
     unit = text[first.span[1] : second.span[0]].strip()
     return bool(unit) and first.unit != "" and not first.soft and not second.surface[:1].isalpha() and " " not in unit
-
-
-def _place(verdict: Verdict) -> tuple[int, int]:
-    quantity = verdict.source or verdict.target
-    assert quantity is not None
-    return (0 if verdict.source else 1, quantity.span[0])
 
 
 def _shown(quantity: Quantity | None) -> str:
@@ -254,37 +217,59 @@ def _shown(quantity: Quantity | None) -> str:
     return quantity.surface
 
 
+# ----------------------------------------------------------------------------
+# Matching: the closest pairs first.
+
+
+def _closest(
+    left: Collection[int], right: Collection[int], judge: Callable[[int, int], tuple[Any, _How] | None]
+) -> list[tuple[int, int, _How]]:
+    """Pairs of one of *left* and one of *right*, and how they belong together; *judge*: how far apart, and how."""
+    if max(len(left), len(right)) > MOST_COMPARED:
+        return []
+    judged = [(found[0], i, j, found[1]) for i in left for j in right if (found := judge(i, j))]
+    pairs: dict[int, tuple[int, int, _How]] = {}
+    for _, i, j, how in sorted(judged, key=lambda each: each[:3]):
+        if i not in pairs and all(j != other for _, other, _ in pairs.values()):
+            pairs[i] = (i, j, how)
+    return list(pairs.values())
+
+
+def _free(n: int, pairs: Iterable[tuple[int, int, Any]], side: int) -> list[int]:
+    """The places below *n* that are in no pair."""
+    taken = {pair[side] for pair in pairs}
+    return [place for place in range(n) if place not in taken]
+
+
 def _dated(left: Sequence[list[Date]], right: Sequence[list[Date]], verdicts: list[Verdict]) -> set[int]:
     """Match dates as wholes; the identities of the quantities that are judged by it, on both sides.
 
     A date of the source that is none of the target's, while one of these has its day for a month, was turned round.
     """
-    sources, targets = list(left[:MOST_COMPARED]), list(right[:MOST_COMPARED])
-    judged: set[int] = set()
-    for wrong in (False, True):
-        for readings in list(sources):
-            pairs = ((a, b, other) for other in targets for a in readings for b in other)
-            matches = ((a.turned(b) if wrong else a.pairs(b), a, b, other) for a, b, other in pairs)
-            parts, a, b, other = next((match for match in matches if match[0]), ([], None, None, None))
-            if a is None or b is None or other is None:
-                continue
-            sources.remove(readings)
-            targets.remove(other)
-            if wrong:
-                verdicts += [Verdict("wrong", "date changed", *pair) for pair in parts]
-                judged |= {id(part) for date in (a, b) for part in (date.month, *date.days)}
-                continue
-            for part, counterpart in parts:
-                how = relation(part, counterpart) or Relation("equivalent", "date")
-                if not b.localised:
-                    how = Relation("tolerable", "order of day and month not localised")
-                verdicts.append(_verdict(part, counterpart, how))
-                judged |= {id(part), id(counterpart)}
-    return judged
+    pairs = _closest(range(len(left)), range(len(right)), lambda i, j: _date_verdicts(left[i], right[j], False))
+    free = _free(len(left), pairs, 0), _free(len(right), pairs, 1)
+    pairs += _closest(*free, lambda i, j: _date_verdicts(left[i], right[j], True))
+    for _, _, (found, _) in pairs:
+        verdicts += found
+    return {id(part) for _, _, (_, parts) in pairs for part in parts}
 
 
-# ----------------------------------------------------------------------------
-# Matching: the closest pairs first.
+def _date_verdicts(
+    readings: Iterable[Date], others: Iterable[Date], turned: bool
+) -> tuple[int, tuple[list[Verdict], list[Quantity]]] | None:
+    """The verdicts on two dates that are the same, or one of which has the day of the other for its month."""
+    for a, b in product(readings, others):
+        pairs = a.turned(b) if turned else a.pairs(b)
+        if pairs and turned:
+            return 0, (
+                [Verdict("wrong", "date changed", *pair) for pair in pairs],
+                [a.month, *a.days, b.month, *b.days],
+            )
+        if pairs:
+            order = None if b.localised else Relation("tolerable", "order of day and month not localised")
+            found = [_verdict(*pair, order or relation(*pair) or Relation("equivalent", "date")) for pair in pairs]
+            return 0, (found, [part for pair in pairs for part in pair])
+    return None
 
 
 def _matched(
@@ -292,35 +277,18 @@ def _matched(
 ) -> tuple[list[Quantity], list[Quantity]]:
     """Pair what belongs together, best first; what is left on either side."""
     places: dict[tuple[Fraction, str, str], list[int]] = {}
-    for j in range(len(right) - 1, -1, -1):
+    for j in reversed(range(len(right))):
         places.setdefault(_key(right[j]), []).append(j)
-    free_left, taken = [], set()
-    for i, quantity in enumerate(left):
-        same = places.get(_key(quantity))
-        if same:
-            j = same.pop()
-            taken.add(j)
-            verdicts.append(_verdict(quantity, right[j], SAME))
-        else:
-            free_left.append(i)
-    free_right = [j for j in range(len(right)) if j not in taken]
-    if max(len(free_left), len(free_right)) <= MOST_COMPARED:
-        pairs = []
-        for i in free_left:
-            for j in free_right:
-                if how := relation(left[i], right[j]):
-                    weak = (left[i].certainty < 1) + (right[j].certainty < 1)
-                    distance = abs(i / len(left) - j / len(right))
-                    pairs.append((RANKS[how.grade] + 1.5 * weak + distance, i, j, how))
-        pairs.sort(key=lambda pair: pair[:3])
-        used_left: set[int] = set()
-        for _, i, j, how in pairs:
-            if i not in used_left and j not in taken:
-                used_left.add(i)
-                taken.add(j)
-                verdicts.append(_verdict(left[i], right[j], how))
-        free_left = [i for i in free_left if i not in used_left]
-    return [left[i] for i in free_left], [right[j] for j in range(len(right)) if j not in taken]
+    pairs = [(i, same.pop(), SAME) for i, each in enumerate(left) if (same := places.get(_key(each)))]
+
+    def judge(i: int, j: int) -> tuple[float, Relation] | None:
+        how = relation(left[i], right[j])
+        weak = (left[i].certainty < 1) + (right[j].certainty < 1)
+        return how and (RANKS[how.grade] + 1.5 * weak + abs(i / len(left) - j / len(right)), how)
+
+    pairs += _closest(_free(len(left), pairs, 0), _free(len(right), pairs, 1), judge)
+    verdicts += [_verdict(left[i], right[j], how) for i, j, how in pairs]
+    return [left[i] for i in _free(len(left), pairs, 0)], [right[j] for j in _free(len(right), pairs, 1)]
 
 
 def _key(quantity: Quantity) -> tuple[Fraction, str, str]:
@@ -330,8 +298,8 @@ def _key(quantity: Quantity) -> tuple[Fraction, str, str]:
 
 
 def _verdict(source: Quantity, target: Quantity, how: Relation) -> Verdict:
-    if not target.localised and how.grade != "wrong":
-        return Verdict("tolerable", "", source, target, "notation not localised")
+    if not target.localised:
+        how = Relation("tolerable", "notation not localised")
     return Verdict(how.grade, "", source, target, how.note)
 
 
@@ -351,44 +319,33 @@ def _unmatched(
 
     inferred: the identities of the target's months whose day is carried over.
     """
-    wrongs = []
-    if max(len(left), len(right)) <= MOST_COMPARED:
-        for i, a in enumerate(left):
-            for j, b in enumerate(right):
-                if distortion := _what_is_wrong(a, b):
-                    wrongs.append((distortion[0], abs(i - j), i, j, distortion[1]))
-    gone: tuple[set[int], set[int]] = set(), set()
-    for _, _, i, j, what in sorted(wrongs):
-        if i not in gone[0] and j not in gone[1]:
-            gone[0].add(i)
-            gone[1].add(j)
-            yield Verdict("wrong", what, left[i], right[j])
+
+    def judge(i: int, j: int) -> tuple[tuple[int, int], str] | None:
+        distortion = _what_is_wrong(left[i], right[j])
+        return distortion and ((distortion[0], abs(i - j)), distortion[1])
+
+    pairs = _closest(range(len(left)), range(len(right)), judge)
+    for i, j, wrong in pairs:
+        yield Verdict("wrong", wrong, left[i], right[j])
     sides = [[v.source for v in verdicts if v.source], [v.target for v in verdicts if v.target]]
     values = [{(value, u) for q in side for value in (q.value, *q.also) for u in ("", q.unit)} for side in sides]
-    extra = Counter(quantity.value for j, quantity in enumerate(right) if j not in gone[1])
+    extra = Counter(right[j].value for j in _free(len(right), pairs, 1))
     for side, rest in enumerate((left, right)):
-        for i, quantity in enumerate(rest):
-            if i in gone[side] or quantity.certainty < 1:
-                continue
+        for quantity in (rest[i] for i in _free(len(rest), pairs, side) if rest[i].certainty == 1):
             again = (quantity.value, quantity.unit) in values[1 - side] and (side or quantity.kind not in SHARES)
-            note, wrong = "", ("missing", "added")[side]
-            if quantity.kind == "measure" and _in_another_unit(quantity, sides[side], sides[1 - side]):
-                note = "in another unit"
-            elif again and side and (extra[quantity.value] > 2 or _stutters(quantity, sides[1], texts[1])):
-                wrong = "repeated"
-            elif again:
-                note = f"said {'more' if side else 'less'} often"
-            elif id(quantity) in inferred:
-                note = "month inferred"
-            elif quantity.kind == "money" and not quantity.value:
-                note = "free"
-            elif _copied(quantity, texts[1 - side]):
-                note = "copied"
-            elif few[1 - side] and _low(quantity, [*rest, *sides[side]]):
-                note = "a few"
-            source, target = (None, quantity) if side else (quantity, None)
-            grade: Grade = "tolerable" if note else "wrong"
-            yield Verdict(grade, "" if note else wrong, source, target, note)
+            reasons = {
+                "in another unit": _in_another_unit(quantity, sides[side], sides[1 - side]),
+                "repeated": again and side and (extra[quantity.value] > 2 or _stutters(quantity, sides[1], texts[1])),
+                f"said {'more' if side else 'less'} often": again,
+                "month inferred": id(quantity) in inferred,
+                "free": quantity.kind == "money" and not quantity.value,
+                "copied": _copied(quantity, texts[1 - side]),
+                "a few": few[1 - side] and _low(quantity, [*rest, *sides[side]]),
+            }
+            note = next((reason for reason, holds in reasons.items() if holds), ("missing", "added")[side])
+            grade: Grade = "wrong" if note in ("missing", "added", "repeated") else "tolerable"
+            wrong, note = (note, "") if grade == "wrong" else ("", note)
+            yield Verdict(grade, wrong, None if side else quantity, quantity if side else None, note)
 
 
 def _low(quantity: Quantity, others: Iterable[Quantity]) -> bool:
@@ -417,6 +374,8 @@ def _in_another_unit(quantity: Quantity, side: Iterable[Quantity], other: Iterab
 
     What stands in brackets behind another of its own side is often rounded twice: *six metres (18 feet)*.
     """
+    if quantity.kind != "measure":
+        return False
     if any(converted(each, quantity) for each in other if each.kind == "measure" and each.unit != quantity.unit):
         return True
     if any(in_the_range_of(each, quantity) for each in other if each.kind == "decade"):

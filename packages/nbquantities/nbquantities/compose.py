@@ -31,48 +31,38 @@ Grammar: TypeAlias = Collection[str]
 
 @dataclass
 class _Sum:
-    """The value so far: finished scaled parts, the section below the next scale word, the part still open."""
+    """The value so far: finished parts of falling magnitude, and the part still open."""
 
     grammar: Grammar
-    parts: list[tuple[Decimal, Decimal]] = field(default_factory=list)  # (value, magnitude), falling
-    section: Decimal | None = None
-    unit: Decimal | None = None  # the last multiplier of the section
+    parts: list[tuple[Decimal, Decimal]] = field(default_factory=list)  # (value, magnitude)
     open: Decimal | None = None
     room: Decimal | None = None  # what may still be added to the open part is below this
     fraction: bool = False
 
     @property
-    def below(self) -> Decimal | None:
-        """The section with its open part."""
-        return _total(self.section, self.open)
+    def total(self) -> Decimal | None:
+        return _total(self.open, *(value for value, _ in self.parts))
 
     @property
-    def total(self) -> Decimal | None:
-        return _total(self.section, self.open, *(value for value, _ in self.parts))
+    def ceiling(self) -> Decimal:
+        """The magnitude that an added value has to stay below."""
+        return self.parts[-1][1] if self.parts else Decimal("Infinity")
 
-    def ceiling(self) -> Decimal | None:
-        """The magnitude that an added value has to stay below, or None if anything goes."""
-        return self.unit if self.section is not None else self.parts[-1][1] if self.parts else None
-
-    def filled(self) -> bool:
-        """Whether the open part is the 零 of 一千零一, which only fills a gap."""
-        return self.open == 0 and self.ceiling() is not None
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is open but the 零 of 一千零一, which only fills a gap."""
+        return self.open is None or (self.open == 0 and bool(self.parts))
 
     def add(self, value: Decimal) -> bool:
-        ceiling = self.ceiling()
+        magnitude = Decimal(1000) ** (_zeros(value) // 3) if value >= 1000 and value % 1000 == 0 else None
         if self.fraction:
             return False
-        if value >= 1000 and value % 1000 == 0 and self.below is None:  # ألفان, two thousand
-            magnitude = Decimal(1000) ** (_zeros(value) // 3)
-            if ceiling is not None and ceiling <= magnitude:
-                return False
+        if magnitude and self.open is None and magnitude < self.ceiling:  # ألفان, two thousand
             self.parts.append((value, magnitude))
             return True
-        if self.open is None or self.filled():
-            if ceiling is not None and value >= ceiling:
-                return False
+        if self.closed and value < self.ceiling:
             self.open = value
-        elif self.room is not None and 0 < value < self.room:
+        elif self.open and self.room is not None and 0 < value < self.room:
             self.open = EXACT.add(self.open, value)
         else:
             return False
@@ -80,74 +70,50 @@ class _Sum:
         return True
 
     def literal(self, value: Decimal, before_multiplier: bool) -> bool:
-        if (self.open is not None and not self.filled()) or self.fraction:
+        tail = before_multiplier or "digit_tail" in self.grammar
+        tail = tail and (self.ceiling >= 1000 or "digit_multiplier" in self.grammar)  # 1만8천257
+        if self.fraction or not self.closed or (self.parts and not tail) or value >= self.ceiling:
             return False
-        if self.section is not None:  # 1万8千257
-            follows = "digit_multiplier" in self.grammar and self.unit is not None and value < self.unit
-        else:
-            tail = "digit_tail" in self.grammar or before_multiplier
-            follows = not self.parts or (value < self.parts[-1][1] and tail)
-        if follows:
-            self.open, self.room = value, None
-        return follows
+        self.open, self.room = value, None
+        return True
 
     def multiply(self, unit: Decimal, bare: bool) -> bool:
-        if self.fraction and "digit_multiplier" in self.grammar:
+        if unit >= self.ceiling or (self.fraction and "digit_multiplier" in self.grammar):
             return False
-        if self.unit is not None and unit >= self.unit:
-            return False
-        self.fraction = False  # two and a half dozen
-        factor = None if self.filled() else self.open
-        if factor is None:
-            if not bare:
-                return False
-            factor = Decimal(1)
+        factor = Decimal(bare) if self.closed else self.open
         # What a multiplier takes stays below this: one spoken digit, 三百 of digits, or *twelve hundred*.
         most = 100 if "digit_multiplier" not in self.grammar else 1000 if self.room is None else 10
-        if factor == 0 or factor >= most:
-            return False
-        self.section = _total(self.section, _product(factor, unit))
-        self.open, self.room, self.unit = None, None, unit
-        return True
+        return factor is not None and factor < most and self._close(self.parts, factor, unit)
 
     def scale(self, magnitude: Decimal, bare: bool) -> bool:
-        factor = self.below
-        if self.parts and self.parts[-1][1] == magnitude:
-            if "digit_multiplier" not in self.grammar or factor is not None or len(self.parts) > 1:
+        smaller = [value for value, unit in self.parts if unit < magnitude]
+        larger = self.parts[: len(self.parts) - len(smaller)]
+        factor = _total(self.open, *smaller)
+        if larger and larger[-1][1] == magnitude:
+            if "digit_multiplier" not in self.grammar or factor is not None or len(larger) > 1:
                 return False
-            self.parts[-1] = (_product(self.parts[-1][0], magnitude), _product(magnitude, magnitude))  # 四万万
+            self.parts = [(_product(larger[0][0], magnitude), _product(magnitude, magnitude))]  # 四万万
             return True
-        if factor is None and not (self.parts and self.parts[-1][1] < magnitude):
-            if not bare:
-                return False
-            factor = Decimal(1)
-        factor = Decimal(0) if factor is None else factor
-        if factor == 0 and not self.parts:
+        return self._close(larger, Decimal(bare) if factor is None else factor, magnitude)
+
+    def _close(self, parts: list[tuple[Decimal, Decimal]], factor: Decimal, unit: Decimal) -> bool:
+        if factor == 0 or factor.adjusted() + unit.adjusted() > 2 * MOST_DIGITS:  # a million and a half million and …
             return False
-        while self.parts and self.parts[-1][1] < magnitude:
-            factor = EXACT.add(factor, self.parts.pop()[0])
-        if self.parts and self.parts[-1][1] == magnitude:
-            return False
-        if factor.adjusted() + magnitude.adjusted() > 2 * MOST_DIGITS:  # one and a half million and a half million …
-            return False
-        self.parts.append((_product(factor, magnitude), magnitude))
-        self.section = self.open = self.room = self.unit = None
-        self.fraction = False
+        self.parts = [*parts, (_product(factor, unit), unit)]
+        self.open, self.room, self.fraction = None, None, False  # two and a half dozen
         return True
 
-    def portion(self, part: Decimal) -> Decimal:
+    def portion(self, part: Decimal) -> bool:
         """*and a half*: of a unit, or of the scale word (*un milliard et demi*) or dozen that it follows."""
-        if self.open is None and self.unit == 12:
-            return _product(part, self.unit)
-        scaled = self.below is None and self.parts
-        return _product(part, self.parts[-1][1]) if scaled else part
+        of_last = self.open is None and self.parts and self.ceiling not in (10, 100)
+        return self.extend(_product(part, self.ceiling) if of_last else part)
 
     def extend(self, addend: Decimal) -> bool:
         """Close the number with a fraction; only a scale word may follow (*three point five million*)."""
         total = self.total
         if total is None or self.fraction:
             return False
-        self.parts, self.section, self.unit, self.room = [], None, None, None
+        self.parts, self.room = [], None
         self.open, self.fraction = EXACT.add(total, addend), True
         return True
 
@@ -198,86 +164,75 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
         return Composed(first.value, start + 1, first.ordinal)
     so_far = _Sum(grammar)
     safe: Composed | None = None  # the number before the part that is still open
-    doubtful = False  # a comma was passed, and nothing yet shows that the number goes on
+    doubtful = ordinal = False  # doubtful: a comma was passed, and nothing yet shows that the number goes on
     i = start
-    while i < len(pieces):
-        piece, atom = pieces[i], pieces[i].atom
-        if i > start and (
-            not piece.joined
-            or atom.leading
-            or (atom.ordinal and atom.role == "add" and pieces[start].atom.role == "literal")  # 2 million, second
-            or ("digit_multiplier" not in grammar and _counts_anew(pieces, start, i))
-        ):
-            break
-        following = pieces[i + 1] if i + 1 < len(pieces) and pieces[i + 1].joined else None
-        before = so_far.total
-        if atom.role in ("add", "literal"):
-            if before is not None and so_far.open is None and pieces[i - 1].atom.role not in ("glue", "comma"):
-                safe = Composed(before, i, False)  # eine Million zwei Millionen
-            if atom.role == "add":
-                taken = so_far.add(atom.value)
-            else:
-                multiplied = following is not None and following.atom.role in ("multiply", "scale")
-                taken = so_far.literal(atom.value, multiplied)
-        elif atom.role == "multiply":
-            taken = so_far.multiply(atom.value, atom.bare)
-        elif atom.role == "scale":
-            taken = so_far.scale(atom.value, atom.bare)
-        elif atom.role == "half":
-            taken = so_far.extend(so_far.portion(atom.value))
-        elif atom.role == "point":
-            read = _fraction(pieces, i + 1) if before is not None else None
-            taken = read is not None and so_far.extend(read[0])
-            if taken and read is not None:
-                i = read[1] - 1
-        elif atom.role in ("glue", "comma"):
-            if not _glues(so_far, atom, following):
+    while i < len(pieces) and not ordinal and (i == start or _may_go_on(pieces, start, i, grammar)):
+        atom, before, after = pieces[i].atom, so_far.total, i + 1
+        following = pieces[after].atom if after < len(pieces) and pieces[after].joined else None
+        multiplies = atom.role in ("multiply", "scale")
+        if atom.role in ("glue", "comma"):
+            if before is None or not _glues(so_far, following):
                 break
-            safe, doubtful = Composed(before or Decimal(0), i, False), atom.role == "comma"
-            i += 1
+            safe, doubtful, i = Composed(before, i, False), atom.role == "comma", after
             continue
-        else:
-            taken = False
+        begins = atom.role in ("add", "literal") and pieces[i - 1].atom.role not in ("glue", "comma")
+        if begins and before is not None and so_far.open is None:
+            safe = Composed(before, i, False)  # eine Million zwei Millionen
+        match atom.role:
+            case "add":
+                taken = so_far.add(atom.value)
+            case "literal":
+                taken = so_far.literal(atom.value, following is not None and following.role in ("multiply", "scale"))
+            case "multiply":
+                taken = so_far.multiply(atom.value, atom.bare)
+            case "scale":
+                taken = so_far.scale(atom.value, atom.bare)
+            case "half":
+                taken = so_far.portion(atom.value)
+            case "point":
+                fraction, after = _fraction(pieces, i + 1)
+                taken = after > i + 1 and so_far.extend(fraction)
+            case _:
+                taken = False
         if not taken:
-            if atom.role in ("multiply", "scale") and so_far.open is not None and safe is not None:
+            if multiplies and so_far.open is not None and safe is not None:
                 return safe
             break
-        if atom.role in ("multiply", "scale"):
+        if multiplies:
             safe, doubtful = None, False
-        i += 1
-        goes_on = following is not None and following.atom.ordinal and following.atom.value < 10
-        if atom.ordinal and not (goes_on and atom.value in _TENS):  # vigésima primera
-            total = so_far.total
-            return None if total is None else Composed(total, i, True)
-    if doubtful and safe is not None:
-        return safe
+        i = after
+        tens = following is not None and following.ordinal and following.value < 10 and atom.value in _TENS
+        ordinal = atom.ordinal and not tens  # vigésima primera
     total = so_far.total
-    if total is None or i == start:
-        return None
+    if total is None or (doubtful and safe is not None):
+        return safe
     if "short_tail" in grammar:
         total = EXACT.add(total, _short_tail(so_far, pieces[max(start, i - 2) : i]))
-    return Composed(total, i, False)
+    return Composed(total, i, ordinal)
 
 
-def _counts_anew(pieces: Sequence[Piece], start: int, i: int) -> bool:
-    """Whether a word right after digits and a scale word begins another number: *1.7 million four years ago*."""
-    if pieces[start].atom.role != "literal" or pieces[i].atom.role != "add" or pieces[i - 1].atom.role != "scale":
+def _may_go_on(pieces: Sequence[Piece], start: int, i: int, grammar: Grammar) -> bool:
+    """Whether a piece can belong to the number of the pieces before it."""
+    first, last, atom = pieces[start].atom.role, pieces[i - 1].atom.role, pieces[i].atom
+    if not pieces[i].joined or atom.leading:
         return False
-    following = takewhile(lambda piece: piece.joined, pieces[i + 1 : i + 4])
-    return pieces[i].atom.value < 100 and all(piece.atom.role not in ("multiply", "scale") for piece in following)
+    if first != "literal" or atom.role != "add":
+        return True
+    if last == "scale" and "digit_multiplier" not in grammar and atom.value < 100:  # 1.7 million four years ago
+        following = takewhile(lambda piece: piece.joined, pieces[i + 1 : i + 4])
+        return not atom.ordinal and any(piece.atom.role in ("multiply", "scale") for piece in following)
+    return not atom.ordinal  # 2 million, second
 
 
-def _glues(so_far: _Sum, atom: Atom, following: Piece | None) -> bool:
+def _glues(so_far: _Sum, following: Atom | None) -> bool:
     """Whether *and* (or the comma of *two thousand, three hundred*) goes on with a number."""
-    if so_far.total is None or following is None:
+    if following is None:
         return False
     if so_far.open is not None:  # cento e vinte
         hundreds = "glued_hundreds" in so_far.grammar and so_far.open >= 100 and so_far.open % 100 == 0
-        return hundreds and following.atom.role == "add" and following.atom.value < 100
-    if atom.role == "comma" and not so_far.parts:
-        return False
-    thousand = following.atom.bare and following.atom.value == 1000 and bool(so_far.parts)  # tre milioni e mille
-    return thousand or following.atom.role in ("add", "multiply")
+        return hundreds and following.role == "add" and following.value < 100
+    thousand = following.bare and following.value == 1000 < so_far.ceiling  # tre milioni e mille
+    return thousand or following.role in ("add", "multiply")
 
 
 def _short_tail(so_far: _Sum, last: Sequence[Piece]) -> Decimal:
@@ -290,27 +245,21 @@ def _short_tail(so_far: _Sum, last: Sequence[Piece]) -> Decimal:
     return EXACT.multiply(so_far.open, unit.value / 10 - 1)
 
 
-def _fraction(pieces: Sequence[Piece], start: int) -> tuple[Decimal, int] | None:
+def _fraction(pieces: Sequence[Piece], start: int) -> tuple[Decimal, int]:
     """The spoken digits after the point: *zero five* is .05, *vingt-cinq* is .25, *двадцать пять сотых* too.
 
-    None if there are none, or more than `MOST_DIGITS`.
+    And where they end: at *start* if there are none, or more than `MOST_DIGITS`.
     """
-    digits, total, i = "", Decimal(0), start
-    while i < len(pieces) and pieces[i].joined and not pieces[i].atom.ordinal:
-        if len(digits) > MOST_DIGITS:
-            return None
-        piece = pieces[i]
-        if piece.atom.role == "literal" and piece.key.isdigit() and not digits:
-            return Decimal("0." + piece.key), i + 1
-        if piece.atom.role == "denominator" and digits and total < piece.atom.value:
-            return total / piece.atom.value, i + 1
-        if piece.atom.role != "add" or piece.atom.value >= 1000 or piece.atom.value % 1:
+    digits, total, last, i = "", Decimal(0), Decimal(0), start
+    while i < len(pieces) and pieces[i].joined and not pieces[i].atom.ordinal and len(digits) <= MOST_DIGITS:
+        atom, key = pieces[i].atom, pieces[i].key
+        if atom.role == "literal" and key.isdigit() and not digits:
+            return Decimal("0." + key), i + 1
+        if atom.role == "denominator" and digits and total < atom.value:
+            return total / atom.value, i + 1
+        if atom.role != "add" or atom.value >= 1000 or atom.value % 1:
             break
-        value = piece.atom.value
-        tens = value in _TENS and i + 1 < len(pieces) and pieces[i + 1].joined
-        if tens and pieces[i + 1].atom.role == "add" and 0 < pieces[i + 1].atom.value < 10:
-            value += pieces[i + 1].atom.value
-            i += 1
-        digits, total = digits + str(value), total + value
-        i += 1
-    return (Decimal("0." + digits), i) if digits else None
+        after_tens = last in _TENS and 0 < atom.value < 10
+        digits = (digits[:-1] if after_tens else digits) + str(atom.value)
+        total, last, i = total + atom.value, atom.value, i + 1
+    return (Decimal("0." + digits), i) if 0 < len(digits) <= MOST_DIGITS else (Decimal(0), start)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
-from nbquantities.language import check_text
+from nbquantities.language import check_text, either
 from nbquantities.measures import WEAK, Kind, Quantity, measured, unit_of_word
 from nbquantities.normalise import Normal, normalise
 from nbquantities.notations import claim
@@ -134,8 +134,7 @@ _ROUND = frozenset({12, *(10**power for power in range(2, 10))})
 
 def _joining(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
     """A pattern of what joins two numbers: signs, or words of `joins` in common/units.yaml."""
-    words = "|".join(sorted(map(re.escape, shared_data()["joins"][kind]), key=len, reverse=True))
-    return re.compile(f"{before}(?:{words}){after}", re.IGNORECASE)
+    return re.compile(before + either(map(re.escape, shared_data()["joins"][kind])) + after, re.IGNORECASE)
 
 
 _MORE = _joining("more").pattern
@@ -149,14 +148,10 @@ _BETWEEN = _joining("between", r"(?<!\w)", r"\W{0,3}$")
 _SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
 
 
-#: What a notation may fall into: *5.11*, *40 000*, *747B*.
-_HAN_PAIR = re.compile("[二三四五六七八九][〇零一二三四五六七八九]")
-_COMMA_GROUP = re.compile(r"\d{1,3},\d{3}")
+#: What falls into parts: *5.11*, *40 000*.
+_IN_PARTS = re.compile(r"\d{1,2}[.,]\d{1,2}|\d{1,3}(?:[., ]\d{3})+")
 #: What a hyphen before a number joins it to.
 _TOUCHED = re.compile(r"\d|[^\W\d_\u3040-\U0010ffff]")
-#: A number that begins a text as the mark of a list: *(2)*, *3.*
-_MARK = re.compile(r"[ (（]*\d{1,2}[.)）、](?!\d)(?=.?$)")
-_IN_PARTS, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}|\d{1,3}(?: \d{3})+", r"\d{1,6}[A-Zk]"))
 
 
 def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
@@ -168,33 +163,27 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         value, a = -value, a + 1  # VP−730, 7−20
     counted = (text[b : b + 2].strip()[:1] or " ") in rules.data.get("counters", "")
     part_of_word = rules.han and not digits and b - a == 1 and kind != "percent" and not counted
-    weak = part_of_word or (
-        _need_no_digits(text, (a, b), value, kind, rules, counted)
-        if digits
-        else kind != "percent" and _is_weak(text, (a, b), value, number, rules)
-    )
-    also: tuple[Fraction, ...] = ()
+    if digits:
+        weak = kind == "ordinal" and (value < (3 if rules.han else 2) or _is_name(text, b, rules))
+    else:
+        weak = part_of_word or (kind != "percent" and _is_weak(text, (a, b), value, number, rules))
     if digits and kind == "cardinal" and number.form != "scale" and (scale := rules.scales.match(text, b)):
         b, factor = scale
         value *= factor
-    if digits and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－" and value > 0:
-        if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED and not text[a - 2].isdecimal():
-            a, value = a - 1, -value  # 距离-5米
-        elif text[a - 2].isalpha():
-            also += (-value,)  # iodine-131, 碘-131
+    touched = (
+        text[max(0, a - 2) : a - 1] if digits and text[max(0, a - 1) : a] in ("-", "−", "－") and value > 0 else ""
+    )
+    if touched >= "\u3040" and touched not in _DATED and not touched.isdecimal():
+        a, value = a - 1, -value  # 距离-5米
     if digits and rules.data.get("minus_behind") and re.match(r"-(?:\s|$)", text[b : b + 2]):
         b, value = b + 1, -value
-    if rules.data.get("comma_groups") and _COMMA_GROUP.fullmatch(surface):
-        also += (value * 1000,)
-    if digits and _LETTERED.fullmatch(surface):
-        also += (Fraction(int(surface[:-1])),)
-    following = text[b : b + 1] or " "
-    if len(surface) == 2 and surface.isdecimal() and ((text[a - 1 : a] or " ") in "'’‘" or following in "年后後"):
-        also += (1800 + value, 1900 + value, 2000 + value)
-    elif rules.han and _HAN_PAIR.fullmatch(surface):
-        also += (1900 + value,)  # 九二共识
-    elif following in "年년" and 1000 <= value < 2200 and value.denominator == 1:
+    if text[b : b + 1] in ("年", "년") and 1000 <= value < 2200 and value.denominator == 1:
         return Quantity(value, "date", "year", (a, b), text[a:b], WEAK if weak else 1.0, number.localised)
+    window = f"{text[max(0, a - 8) : a]}<{surface}>{text[b : b + 2]}"
+    around = [rule for pattern, rule in rules.around if pattern.search(window)]
+    weak = weak or any("weak" in rule for rule in around)
+    other = [(Fraction(rule.get("times", 1)), rule.get("plus", [0])) for rule in around if "weak" not in rule]
+    also = tuple(value * factor + plus for factor, more in other for plus in more)
     runs = re.split("[., ]", surface) if _IN_PARTS.fullmatch(surface) else []
     if kind == "cardinal" and (
         rules.patterns["percent"].match(text, b) or rules.patterns["before_percent"].search(text[max(0, a - 8) : a])
@@ -216,20 +205,6 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         quantity = measured(text, quantity, rules)
     unsaid = quantity.value in shared_data()["unsaid"].get(quantity.unit or quantity.kind, ())
     return replace(quantity, certainty=WEAK) if unsaid else quantity
-
-
-def _need_no_digits(text: str, span: tuple[int, int], value: Fraction, kind: Kind, rules: Rules, counted: bool) -> bool:
-    """Whether a number in digits may be left unsaid: the mark of a list, a low ordinal, the 8 of *m8*."""
-    a, b = span
-    before, after = text[a - 1 : a], text[b : b + 1]
-    return (
-        (rules.han and not a and b < 3 and after == " " and len(text) > b + 1 and not counted)
-        or (b - a < 3 and a < 8 and after in (".", ")", "）", "、") and _MARK.match(text[: b + 2]) is not None)
-        or (b - a < 3 and after in (")", "）") and before in "(（ ")
-        or (kind == "ordinal" and (value < (3 if rules.han else 2) or _is_name(text, b, rules)))
-        or (rules.han and text[a:b] in ("1", "１") and after >= "\u3040")  # 1枚ずつ
-        or (b - a == 1 and "a" <= before <= "z")
-    )
 
 
 def _is_weak(text: str, span: tuple[int, int], value: Fraction, number: Number, rules: Rules) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +16,9 @@ from babel import Locale, UnknownLocaleError
 from nbquantities.errors import QuantitiesError, UnknownNameError
 
 _LANGUAGES = Path(__file__).parent / "languages"
+COMMON = Path(__file__).parent / "common"
+#: How many words of a language are remembered as looked up, because the words of a text repeat.
+REMEMBERED = 1 << 16
 _Made = TypeVar("_Made")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -30,20 +34,22 @@ THIN_SPACE = "\u202f"
 _SAME_SIGN = str.maketrans("\u00a0\u2007\u2009\u2019\uff07\u066c\uff0e\u066b", THIN_SPACE * 3 + "'''..")
 
 
-def plain_sign(sign: str) -> str:
-    """One spelling for the signs that look and mean the same.
+def plain_signs(literal: str) -> str:
+    """A number in digits, with one spelling for digits and signs that mean the same.
 
-    >>> plain_sign("’"), plain_sign("．")
-    ("'", '.')
+    >>> plain_signs("1’234．5"), plain_signs("१२")
+    ("1'234.5", '12')
     """
-    return sign.translate(_SAME_SIGN)
+    if literal.isascii():
+        return literal
+    return "".join(str(unicodedata.decimal(each, each)) for each in literal.translate(_SAME_SIGN))
 
 
 class Convention:
     """The signs of one language.
 
     decimal: the decimal sign. pairs: every (grouping sign, decimal sign) that some locale of the language writes.
-    loose_space: whether a plain space groups digits. native_zero: the language's own digit for 0, or "0".
+    loose_space: whether a plain space groups digits.
 
     >>> german = Convention("de")
     >>> german.decimal, german.groups("'"), german.groups(",")
@@ -53,10 +59,9 @@ class Convention:
     def __init__(self, lang: str):
         data = language_data(lang)
         self.locale: str = data["locales"][0]
-        self.native_zero: str = data.get("native_zero", "0")
         self.loose_space = bool(data.get("loose_space"))
         symbols = [Locale.parse(name).number_symbols["latn"] for name in data["locales"]]
-        written = [(plain_sign(each["group"]), plain_sign(each["decimal"])) for each in symbols]
+        written = [(plain_signs(each["group"]), plain_signs(each["decimal"])) for each in symbols]
         self.decimal = written[0][1]
         more = [*data.get("more_groups", ()), *((THIN_SPACE, " ") if self.loose_space else ())]
         self.pairs = frozenset([*written, *((sign, self.decimal) for sign in more)])
@@ -67,24 +72,6 @@ class Convention:
 
 
 convention = cache(Convention)
-_WESTERN = re.compile(r"\d{1,3}(?: \d{3})+")
-
-
-_INDIAN = re.compile(r"\d{1,2}(?: \d\d)* \d{3}")
-
-
-def grouped_properly(parts: Sequence[str]) -> bool:
-    """Whether runs of digits are a number in groups: of three, or of two and a last one of three.
-
-    >>> grouped_properly(["1", "234", "567"]), grouped_properly(["12", "34", "567"]), grouped_properly(["12", "34"])
-    (True, True, False)
-    >>> grouped_properly(["0", "123"]), grouped_properly(["2020", "100"])
-    (False, False)
-    """
-    if int(parts[0][0]) == 0:
-        return False
-    joined = " ".join(parts)
-    return bool(_WESTERN.fullmatch(joined) or (len(parts) > 2 and _INDIAN.fullmatch(joined)))
 
 
 def language_files() -> dict[str, Path]:
@@ -210,6 +197,15 @@ def words_by_value(*tables: Mapping[Any, Any]) -> list[tuple[Any, str]]:
         for key, given in table.items()
         for pair in ([(key, word) for word in given] if isinstance(given, list) else [(given, key)])
     ]
+
+
+def either(patterns: Iterable[object]) -> str:
+    """One of many patterns, the longest first.
+
+    >>> either(["am", "a.m."]), either([])
+    ('(?:a.m.|am)', '(?:(?!))')
+    """
+    return f"(?:{'|'.join(sorted(map(str, patterns), key=len, reverse=True)) or '(?!)'})"
 
 
 def filled_in(pattern: str, parts: Mapping[str, str]) -> str | None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-from nbquantities.tokenise import REMEMBERED
+from nbquantities.language import REMEMBERED
 
 _DIGIT = re.compile(r"[\d⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞]")
 

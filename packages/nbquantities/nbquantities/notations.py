@@ -16,15 +16,23 @@ from typing import Any, NamedTuple, TypeAlias
 
 from babel import Locale
 
-from nbquantities.language import base_language, cached_rules, filled_in, language_data, read_yaml, words_by_value
+from nbquantities.language import (
+    COMMON,
+    base_language,
+    cached_rules,
+    filled_in,
+    language_data,
+    read_yaml,
+    words_by_value,
+)
 from nbquantities.lookup import alike, groups, held
 from nbquantities.measures import WEAK, Kind, Quantity, measured
 from nbquantities.numerals import find_numbers
-from nbquantities.rules import DATA, Rules, rules_of
+from nbquantities.rules import Rules, rules_of
 
 _Reader: TypeAlias = "Callable[[re.Match[str], Rules], list[Quantity]]"
 _RUN = re.compile(r"\d+")
-_SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-", "^{}")
 _NOON = 720
 
 
@@ -70,7 +78,7 @@ def notations_of(lang: str) -> list[Notation]:
 
 
 def _notations(rules: Rules) -> Iterator[Notation]:
-    data = read_yaml(DATA / "notations.yaml")
+    data = read_yaml(COMMON / "notations.yaml")
     clock = rules.data.get("clock", {})
     own = {**data["tables"], **rules.data, **clock, "clock_words": clock.get("words", {})}
     parts = {**data["parts"], **_language_parts(rules)}
@@ -201,7 +209,7 @@ def _amount(
 
 def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
     factor = Fraction((match["factor"] or "1").replace(",", "."))
-    power = int(re.sub(r"[\^{}]", "", match["power"]).translate(_SUPERSCRIPT).replace("−", "-"))
+    power = int(match["power"].translate(_SUPERSCRIPT))
     if abs(power) > 300:
         return [_made(match, power, "identifier")]
     return [measured(match.string, _made(match, factor * Fraction(10) ** power, "power"), rules)]
@@ -211,7 +219,7 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     got, clock = {name: text for name, text in match.groupdict().items() if text}, rules.data.get("clock", {})
     hour = _integer(got.get("h") or got.get("w", "-"), rules)
     written = got.get("m") or got.get("mm", "")
-    minute = _integer(written, rules) if written else 30 if "half" in got else 0
+    minute = _integer(written, rules) if written else 30 * ("half" in got)
     if "quarter" in got:
         minute = 15 * (_integer(got["quarter"][0], rules) or 0)
     marked = "am" in got or "pm" in got
@@ -223,18 +231,13 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
         hour = 0
     by_24 = clock.get("norm") == 24 and (written or "oclock" in got) and "w" not in match.re.groupindex
     exact = marked or hour > 12 or hour == 0 or by_24
-    parts = tuple(
-        Quantity(Fraction(value), "cardinal", "", match.span(), match[0], WEAK)
-        for value in ([hour, minute] if written else [hour])
-    )
+    parts = tuple(_made(match, value, "cardinal", certainty=WEAK) for value in ([hour, minute] if written else [hour]))
     return [_made(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
 
 
 def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
     """24: the time names the half of the day; 12: other words of the text do; empty: nothing does."""
-    if exact:
-        return "24"
-    return "12" if _names_half_of_day(match.string, rules.lang) else ""
+    return "24" if exact else "12" if _names_half_of_day(match.string, rules.lang) else ""
 
 
 @lru_cache(4)
@@ -265,19 +268,18 @@ def _named_day(match: re.Match[str], rules: Rules, values: Sequence[str]) -> lis
     ]
 
 
-def _date_part(match: re.Match[str], group: str, unit: str, also: tuple[Fraction, ...] = ()) -> Quantity:
-    return _made(match, int(match[group]), "date", unit, group, also=also)
-
-
 def _date(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    a, b, c = (int(match[group]) for group in "abc")
-    names = "cba" if len(match["a"]) < 3 else "abc"
-    first, second, year = (a, b, c) if names == "cba" else (b, c, a)
-    if not (0 < first <= 31 and 0 < second <= 31 and min(first, second) <= 12):
+    first, second, year = "abc" if len(match["a"]) < 3 else "bca"
+    small = int(match[first]), int(match[second])
+    if not 0 < min(small) <= 12 or max(small) > 31:
         return []
-    also = tuple(Fraction(century + year) for century in (1900, 2000)) if year < 100 else ()
-    parts = [_date_part(match, group, "") for group in names[1:]]
-    return sorted([*parts, _date_part(match, names[0], "year", also)], key=lambda part: part.span)
+    also = tuple(Fraction(century + int(match[year])) for century in (1900, 2000)) if int(match[year]) < 100 else ()
+    return [
+        _made(
+            match, int(match[group]), "date", "year" if group == year else "", group, also=also if group == year else ()
+        )
+        for group in "abc"
+    ]
 
 
 _SENTENCE_END = re.compile(r"\s*$|\s+[^\W\d_a-zäöüß]")
@@ -290,7 +292,7 @@ def _short_date(match: re.Match[str], rules: Rules) -> list[Quantity]:
     before = text[max(0, match.start() - 12) : match.start()].lower()
     if words and _SENTENCE_END.match(text, match.end()) and not re.search(rf"(?<!\w)(?:{'|'.join(words)}) $", before):
         return []  # version 3.10. at the end of a sentence
-    return [_date_part(match, "a", "day"), _date_part(match, "b", "month")]
+    return [_made(match, int(match[group]), "date", unit, group) for group, unit in (("a", "day"), ("b", "month"))]
 
 
 def _code(match: re.Match[str], rules: Rules, split: bool = False) -> list[Quantity]:
@@ -304,11 +306,8 @@ def _code(match: re.Match[str], rules: Rules, split: bool = False) -> list[Quant
 
 
 def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    if match.string[match.end() : match.end() + 1] in ("%", "％"):
-        return []  # MAX60%
-    plain = unicodedata.normalize("NFKC", match[0])
-    digits = re.search(r"\d{1,15}(?:\.\d{1,15})?", plain)
-    if not digits:
+    digits = re.search(r"\d{1,15}(?:\.\d{1,15})?", unicodedata.normalize("NFKC", match[0]))
+    if not digits or match.string.startswith(("%", "％"), match.end()):  # MAX60%
         return []
     value = Fraction(digits[0])
     also = (2000 + value,) if len(digits[0]) == 2 else (Fraction(int(value)),) if value.denominator > 1 else ()
@@ -316,11 +315,9 @@ def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 
 def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    above, below = (_number(match[group], rules) for group in "nd")
-    if not above or not below:
-        return []
+    above, below = (_number(match[group], rules) or 0 for group in "nd")
     parts = tuple(_made(match, part, "cardinal") for part in (above, below))
-    return [_made(match, above / below, "fraction", parts=parts)]
+    return [_made(match, Fraction(above, below), "fraction", parts=parts)] if above and below else []
 
 
 def _several(match: re.Match[str], rules: Rules, kind: Kind, certainty: float = WEAK) -> list[Quantity]:
@@ -340,16 +337,12 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     month = rules.months.get(name) or next(m for stem, m in rules.month_stems.items() if name.startswith(stem))
     near = match["near"] or match["after"]
     titled, wide = _full_months(rules.lang)
-    doubtful = name in rules.data.get("months_ambiguous", ()) or not (name in wide or len(name) > 4)
-    if not near and not titled and match["all"].istitle() and match.start("all"):
-        doubtful = True  # Avril Lavigne
-    if doubtful and titled and match["all"].islower():
-        return []
-    if doubtful and not near:
-        if find_numbers(match["all"], rules.lang):
-            return []  # sept
-        return [_made(match, month, "date", "month", certainty=WEAK, lexical=True)]
-    return [_made(match, month, "date", "month")]
+    person = not near and not titled and match["all"].istitle() and match.start("all") > 0  # Avril Lavigne
+    doubtful = person or name in rules.data.get("months_ambiguous", ()) or not (name in wide or len(name) > 4)
+    unsaid = doubtful and not near
+    if (doubtful and titled and match["all"].islower()) or (unsaid and find_numbers(match["all"], rules.lang)):
+        return []  # sept
+    return [_made(match, month, "date", "month", certainty=WEAK if unsaid else 1.0, lexical=unsaid)]
 
 
 @cache
@@ -374,10 +367,8 @@ def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list
     data, text, end = rules.data, match.string, match.end()
     found = find_numbers(match["n"], rules.lang)
     numerator = found[0].value if len(found) == 1 and found[0].kind == "cardinal" else 0  # of no third quarter
-    if not 0 < numerator < 100 or numerator % 1:
+    if not 0 < numerator < 100 or numerator % 1 or (numerator >= 20 and numerator % 10 == 0):  # sixty-sixth
         return []
-    if numerator >= 20 and numerator % 10 == 0:
-        return []  # sixty-sixth
     share = Fraction(int(numerator), _value(match, values))
     whole = re.search(data.get("fraction_after_whole", "(?!)"), text[max(0, match.start() - 21) : match.end("n")])
     if whole and _integer(whole[1], rules) is not None:

@@ -14,7 +14,7 @@ from typing import Literal as OneOf
 from typing import TypeAlias
 
 from nbquantities.compose import Composed, compose
-from nbquantities.language import cached_rules, check_text, language_data
+from nbquantities.language import cached_rules, check_text, either, language_data
 from nbquantities.lexicon import Lexicon, vocabulary
 from nbquantities.tokenise import Piece, SpacedReader, UnspacedReader, fold
 
@@ -63,9 +63,6 @@ _FULL_HOUR = re.compile(r"\d[:.hH]")
 
 
 _TRUE_MINUS = "\u2212"
-
-
-_PERCENT_SIGN = f"[{_SPACES}]*[%％٪﹪]"
 
 
 _ROMAN = re.compile(r"[IVX]+\w*")
@@ -118,17 +115,11 @@ def find_numbers(text: str, lang: str) -> list[Number]:
     numbers: list[Number] = []
     i, done = 0, 0
     while i < len(pieces):
-        if pieces[i].start < done:
-            i += 1
-            continue
-        read = compose(pieces, i, rules.grammar)
-        if read is None:
-            i += 1
-            continue
-        number, done = _number(text, pieces, i, read, numbers, rules)
-        if number is not None:
-            numbers.append(number)
-        i = read.stop
+        read = compose(pieces, i, rules.grammar) if pieces[i].start >= done else None
+        if read is not None:
+            number, done = _number(text, pieces, i, read, numbers, rules)
+            numbers += [number] if number else []
+        i = read.stop if read else i + 1
     return numbers
 
 
@@ -144,11 +135,9 @@ class Context:
 
     def holds(self, previous: str, following: str) -> bool:
         """Whether the word is a number between these neighbours; alone in its text it always is."""
-        if not previous and not following:
-            return True
-        if self.not_after.fullmatch(previous) or self.not_before.fullmatch(following):
-            return False
-        return self.anywhere or bool(self.after.fullmatch(previous) or self.before.fullmatch(following))
+        excluded = self.not_after.fullmatch(previous) or self.not_before.fullmatch(following)
+        included = self.anywhere or self.after.fullmatch(previous) or self.before.fullmatch(following)
+        return bool(included and not excluded) or not (previous or following)
 
 
 class Rules:
@@ -156,26 +145,21 @@ class Rules:
 
     def __init__(self, lang: str):
         data = language_data(lang)
-        han, minus = data.get("script") == "han", data.get("minus", {})
-        self.reader: UnspacedReader | SpacedReader
-        if han:
-            self.reader = UnspacedReader(lang, dict(vocabulary(data)))
-        else:
-            self.reader = SpacedReader(lang, Lexicon(lang).entry)
+        self.han = han = data.get("script") == "han"
+        self.reader = UnspacedReader(lang, dict(vocabulary(data))) if han else SpacedReader(lang, Lexicon(lang).entry)
         self.grammar = frozenset(data.get("grammar", ()))
-        both = "|".join(map(re.escape, data.get("both", ()))) or "(?!)"
-        self.both = re.compile(both if han else rf"(?<!\w)(?:{both})(?!\w)", re.IGNORECASE)
-        words = f"(?:{'|'.join(data.get('percent', ()))})" + ("" if han else r"(?!\w)")
-        self.percent = re.compile(f"{_PERCENT_SIGN}|[{_SPACES}-]*{words}", re.IGNORECASE)
+        start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
+        self.both = re.compile(start + either(data.get("both", ())) + end, re.IGNORECASE)
+        words = either(data.get("percent", ())) + end
+        self.percent = re.compile(f"[{_SPACES}]*[%％٪﹪]|[{_SPACES}-]*{words}", re.IGNORECASE)
         self.ordinal_suffix = re.compile(data.get("ordinal_suffix", "(?!)"))
         self.sentence_starts: Sequence[str] | None = data.get("sentence_starts")  # before them, "3." is no ordinal
         self.ordinal_prefix: str = data.get("ordinal_prefix", "")
         self.article_before = re.compile(data.get("article_before", "(?!)"))
-        self.not_minus_after: Sequence[str] = minus.get("not_after", ())
+        self.not_minus_after: Sequence[str] = data.get("minus", {}).get("not_after", ())
         self.minus_after = frozenset(data.get("minus_after", ""))
         self.fraction_of: Sequence[str] | None = data.get("fraction_of")  # None: ordinals are no denominators
         self.contexts = {fold(word): Context(spec) for word, spec in data.get("contexts", {}).items()}
-        self.neighbours = _characters_beside if han else _words_beside
 
 
 @cached_rules
@@ -204,7 +188,7 @@ def _number(
     lone = len(used) == 1 and used[0].written is None and ahead != "minus"
     context = rules.contexts.get(used[0].key) if lone else None
     if (
-        (context is not None and not context.holds(*rules.neighbours(text, start, end)))
+        (context is not None and not context.holds(*_neighbours(text, start, end, rules.han)))
         or (read.ordinal and before and _is_denominator(text, start, end, before[-1], rules))
         or (used[0].key == "00" and _FULL_HOUR.match(text[max(0, start - 2) : start]))
     ):
@@ -264,16 +248,12 @@ def _signed(
     at = start - len(sign[0])
     beside = text[max(0, at - 40) : at]
     left = beside.rstrip(_SPACES)[-1:]
-    if sign[0][0] == _TRUE_MINUS:
-        joins = left.isdigit() or left == ")"
-    elif not left or left in rules.minus_after:
-        joins = False
-    else:
+    joins = left.isdigit() or left == ")"
+    if sign[0][0] != _TRUE_MINUS and left and left not in rules.minus_after:
         touching = beside[-1] not in _SPACES
         left = beside.rstrip(".")[-1:] or left if touching else left  # 3.-5. Mai
-        joins = (
-            left.isdigit() or left in "%)" or (touching and (unicodedata.category(left)[0] in "LMN" or left in "-–—"))
-        )
+        letter = unicodedata.category(left)[0] in "LMN" or left in "-–—"
+        joins = left.isdigit() or left in "%)" or (touching and letter)
     return (value, start) if joins else (value.copy_negate(), at)
 
 
@@ -305,12 +285,13 @@ _NEXT = re.compile(r"[\s\u00a0-]*([^\s.,;:!?()«»\"“”'’-]{1,64})")
 _PREVIOUS = re.compile(r"([^\s.,;:!?()«»\"“”'’-]+)[\s'’-]*$")
 
 
-def _words_beside(text: str, start: int, end: int) -> tuple[str, str]:
-    return _previous_word(text, start), _next_word(text, end)
-
-
-def _characters_beside(text: str, start: int, end: int) -> tuple[str, str]:
-    return text[max(0, start - 1) : start], text[end : end + 1]
+def _neighbours(text: str, start: int, end: int, han: bool) -> tuple[str, str]:
+    """The words beside a word, or the characters where no spaces stand between words."""
+    return (
+        (text[max(0, start - 1) : start], text[end : end + 1])
+        if han
+        else (_previous_word(text, start), _next_word(text, end))
+    )
 
 
 def _next_word(text: str, end: int) -> str:

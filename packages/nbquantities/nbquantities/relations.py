@@ -40,37 +40,37 @@ _COUNTABLE = frozenset(
 def relation(a: Quantity, b: Quantity) -> Relation | None:
     """How *b* carries over *a*, or None if it does not."""
     kinds = {a.kind, b.kind}
-    if "always" in kinds:
-        other = b if a.kind == "always" else a
+    special = next((kind for kind in ("always", "clock", "decade", "fraction") if kind in kinds), a.kind)
+    one, other = (a, b) if a.kind == special else (b, a)
+    if special == "always":
         return Relation("equivalent", "idiom") if len(kinds) == 1 or (other.value, other.unit) in ALWAYS else None
-    if "clock" in kinds:
-        return _clock_relation(a, b)
+    if special == "clock":
+        return _clock_relation(one, other)
     if a.value == b.value == 1 and a.lexical != b.lexical:
-        other = b if a.lexical else a
-        if other.kind in ORDINAL or re.search(r"\d[.,]", other.surface):
+        number = b if a.lexical else a
+        if number.kind in ORDINAL or re.search(r"\d[.,]", number.surface):
             return None  # the article is neither *first* nor *1.000*
     if kinds == {"decade"}:
         low, high = sorted((a.value, b.value))
         alike = low == high or (low < 100 and high < 2200 and low == high % 100)
         return Relation("equivalent", "decade") if alike else None
-    if "decade" in kinds:
-        decade, other = (a, b) if a.kind == "decade" else (b, a)
-        if decade.value == 100 * (other.value - 1) and (other.kind in ORDINAL or other.unit == "century"):
+    if special == "decade":
+        if one.value == 100 * (other.value - 1) and (other.kind in ORDINAL or other.unit == "century"):
             return Relation("equivalent", "century")
-        if in_the_range_of(decade, other):
+        if in_the_range_of(one, other):
             return Relation("equivalent", "degrees")
     if kinds == {"identifier"} and a.value == b.value and all(re.search(r"[^\W\d_]", q.surface) for q in (a, b)):
         return Relation("equivalent", "identifier")
     if kinds & SHARES.keys():
         return _share_relation(a, b)
-    if "fraction" in kinds and a.kind != b.kind:
-        fraction, other = (a, b) if a.kind == "fraction" else (b, a)
-        one = fraction.value.numerator == 1 and "/" not in fraction.surface
-        if one and other.value == fraction.value.denominator > 2 and not other.unit:
-            return Relation("equivalent", "one of so many")
-    if kinds == {"date", "measure"} and a.unit != b.unit:
-        return None
-    if kinds == {"date"} and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
+    one_of = special == "fraction" != other.kind and one.value.numerator == 1 and "/" not in one.surface
+    if one_of and other.value == one.value.denominator > 2 and not other.unit:
+        return Relation("equivalent", "one of so many")
+    if (
+        "date" in kinds
+        and a.unit != b.unit
+        and (kinds == {"date", "measure"} or (a.unit and b.unit and len(kinds) == 1))
+    ):
         return None
     equal, units = _equal(a, b), _unit_relation(a, b)
     if equal and kinds == {"cardinal"} and name_in(a) != name_in(b) and (a.surface + b.surface).isascii():
@@ -94,14 +94,13 @@ def _equal(a: Quantity, b: Quantity) -> Relation | None:
     return None
 
 
-def _clock_relation(a: Quantity, b: Quantity) -> Relation | None:
-    if a.kind == b.kind:
-        if a.value == b.value:
-            return Relation("same" if digits_of(a) == digits_of(b) else "equivalent", "clock")
-        if abs(a.value - b.value) == 720 and (a.unit != "24" or b.unit == "12"):
-            return Relation("equivalent" if a.unit != "24" else "tolerable", "clock, half of the day unsaid")
+def _clock_relation(clock: Quantity, other: Quantity) -> Relation | None:
+    if other.kind == "clock":
+        if clock.value == other.value:
+            return Relation("same" if digits_of(clock) == digits_of(other) else "equivalent", "clock")
+        if abs(clock.value - other.value) == 720 and (clock.unit != "24" or other.unit == "12"):
+            return Relation("equivalent" if clock.unit != "24" else "tolerable", "clock, half of the day unsaid")
         return None
-    clock, other = (a, b) if a.kind == "clock" else (b, a)
     if other.kind not in ("cardinal", "fraction", "measure") or other.unit not in ("", "hour"):
         return None
     hour, minute = divmod(clock.value, 60)
@@ -133,10 +132,8 @@ def name_in(quantity: Quantity) -> str:
     """An identifier, or the digits of a numeral that may be one: it begins, or its fraction ends, with 0 (*3.10*)."""
     if quantity.kind == "identifier":
         return quantity.surface
-    if quantity.kind != "cardinal" or quantity.unit:
-        return ""
-    found = re.fullmatch(r"0\d+|(\d+)[.,](\d*0)", quantity.surface)
-    return "" if found is None else found[0] if found[1] is None else f"{found[1]}.{found[2]}"
+    is_name = quantity.kind == "cardinal" and not quantity.unit and re.fullmatch(r"0\d+|\d+[.,]\d*0", quantity.surface)
+    return quantity.surface.replace(",", ".") if is_name else ""
 
 
 def digits_of(quantity: Quantity) -> str:
@@ -194,11 +191,9 @@ def converted(a: Quantity, b: Quantity) -> Relation | None:
                 return Relation("equivalent", "duration")
             continue
         alike = one.endswith("_per_hour") == other.endswith("_per_hour")
-        there, back = in_unit(a.value, one, other), in_unit(b.value, other, one)
-        if there is None and not alike:  # a speed, where one side lacks *per hour*
+        if not alike and in_unit(a.value, one, other) is None:  # a speed, where one side lacks *per hour*
             one, other = one.removesuffix("_per_hour"), other.removesuffix("_per_hour")
-            there, back = in_unit(a.value, one, other), in_unit(b.value, other, one)
-        amounts = [(there, back)] if one != other else []
+        amounts = [(in_unit(a.value, one, other), in_unit(b.value, other, one))] if one != other else []
         if "degree" in (a.unit, b.unit) and {one, other} == {"degree_Fahrenheit", "degree_Celsius"}:  # a difference
             ratio = Fraction(5, 9) if one == "degree_Fahrenheit" else Fraction(9, 5)
             amounts.append((a.value * ratio, b.value / ratio))

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from babel import Locale
 from babel.units import format_unit
 
-from nbquantities.language import base_language, cached_rules, language_data, read_yaml, words_by_value
+from nbquantities.language import (
+    COMMON,
+    base_language,
+    cached_rules,
+    either,
+    filled_in,
+    language_data,
+    read_yaml,
+    words_by_value,
+)
 from nbquantities.lookup import Lookup
 
-DATA = Path(__file__).parent / "common"
 SPACE = "[ \u00a0\u2009\u202f\u3000]"
 _BEFORE_UNIT = re.compile(f"\\.?{SPACE}?-?")
-#: Lists of words of a language, and what stands before and after one of them.
-_AROUND = {
-    "permille": (f"{SPACE}?(?:‰|", ")"),
-    "percent": (f"{SPACE}?-?", ""),
-    "before_percent": (r"(?<!\w)", f"{SPACE}?$"),
-    "day_parts": ("START", "END"),
-    "few": ("START", "END"),
-    "vague_before": (r"(?<!\w)", r"\s+$"),
-    "dotted": ("", ""),
-    "below_zero": (SPACE, r"(?!\w)"),
-    "of": (SPACE, r"(?:(?<=['’])|(?!\w))"),
-}
 
 
 @cache
 def shared_data() -> dict[str, Any]:
     """The content of ``common/units.yaml``."""
-    return read_yaml(DATA / "units.yaml")
+    return read_yaml(COMMON / "units.yaml")
 
 
 class Rules:
@@ -67,14 +62,16 @@ class Rules:
         stems = data.get("in_words", {}).items()
         self.in_words = Lookup(stems, "", r"[\w\u093e-\u094d\u0bbe-\u0bcd]{0,4}$", re.IGNORECASE)
         self.numerals: dict[str, int] = common["numerals"] | data.get("numerals", {})
-        self.numeral = re.compile(_either(self.numerals), re.IGNORECASE)
+        self.numeral = re.compile(either(self.numerals), re.IGNORECASE)
         lists = {**data, "day_parts": [word for _, word in words_by_value(clock.get("day_parts", {}))]}
+        fills = {"space": SPACE, "start": start, "end": end}
         self.patterns = {
-            name: re.compile(
-                before.replace("START", start) + _either(lists.get(name, ())) + after.replace("END", end), re.IGNORECASE
-            )
-            for name, (before, after) in _AROUND.items()
+            name: re.compile(filled_in(pattern, fills | {"words": either(lists.get(name, ()))}) or "", re.IGNORECASE)
+            for name, pattern in common["lists"].items()
         }
+        known, words_of_language = {"han": self.han, **data}, {"counters": f"[{data.get('counters', '')}]"}
+        around = [rule for rule in common["around"] if "if" not in rule or known.get(rule["if"])]
+        self.around = [(re.compile(filled_in(rule["is"], words_of_language) or ""), rule) for rule in around]
         self.months = _months(lang, data)
         self.month_stems = {stem: month for month, stem in words_by_value(data.get("month_stems", {}))}
 
@@ -93,10 +90,6 @@ def rules_of(lang: str) -> Rules:
 
 def _longest_first(patterns: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
     return sorted(patterns, key=lambda pattern: -len(pattern[1]))
-
-
-def _either(patterns: Iterable[str]) -> str:
-    return f"(?:{'|'.join(sorted(map(str, patterns), key=len, reverse=True)) or '(?!)'})"
 
 
 def _length(pattern: str) -> int:

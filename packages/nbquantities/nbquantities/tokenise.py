@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -16,14 +16,18 @@ from typing import Any, NamedTuple, TypeAlias
 from typing import Literal as OneOf
 
 from nbquantities.language import (
+    COMMON,
+    REMEMBERED,
     THIN_SPACE,
     Convention,
     convention,
+    either,
     filled_in,
-    grouped_properly,
     language_data,
-    plain_sign,
+    plain_signs,
+    read_yaml,
 )
+from nbquantities.lookup import Lookup
 
 # ----------------------------------------------------------------------------
 # Pieces: what a word or a number in digits contributes.
@@ -56,9 +60,9 @@ class Atom:
 class Written(NamedTuple):
     """How a number in digits is written: in groups, as the language does, in digits other than 0–9."""
 
-    grouped: bool
-    localised: bool
-    native: bool
+    grouped: bool = False
+    localised: bool = True
+    native: bool = False
 
 
 @dataclass(slots=True)
@@ -74,28 +78,13 @@ class Piece:
     end: int
     atom: Atom
     key: str
-    joined: bool
+    joined: bool = False
     written: Written | None = None
 
 
-#: The most characters between two parts of a number; text beyond them is not looked at for each part anew.
-_WIDEST_GAP = 16
-
-
-def gap_between(text: str, end: int, start: int) -> str:
-    """What stands between two parts of a number, ``?`` where it is too much for them to be of one.
-
-    >>> gap_between("one hundred", 3, 4), gap_between("one, or so they said, hundred", 3, 22)
-    (' ', '?')
-    """
-    return text[end:start] if start - end <= _WIDEST_GAP else "?"
-
-
-def in_digits(
-    start: int, end: int, digits: str, grouped: bool = False, localised: bool = True, native: bool = False
-) -> Piece:
+def in_digits(start: int, end: int, digits: str, written: Written) -> Piece:
     """The piece of a number in digits, of which *digits* are ASCII, with "." as decimal sign."""
-    return Piece(start, end, Atom("literal", Decimal(digits)), digits, False, Written(grouped, localised, native))
+    return Piece(start, end, Atom("literal", Decimal(digits)), digits, written=written)
 
 
 # ----------------------------------------------------------------------------
@@ -120,106 +109,52 @@ MOST_DIGITS = 300
 TRADITIONAL = "(?:[௦-௯]{0,3}[௰௱௲])+[௦-௯]?"
 
 
-_PARTS = re.compile(r"\d+")
-
-
 _FULL_WIDTH_COMMA = "\uff0c"
+#: Groups of three digits, or of two and a last one of three.
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?: \d{3})+|[1-9]\d?(?: \d\d)+ \d{3}")
 
 
-def read_literal(text: str, start: int, rules: Convention) -> list[Piece]:
+def read_literal(text: str, start: int, rules: Convention, cut: str = "") -> list[Piece]:
     """The numbers that a match of `LITERAL` holds, from left to right; *start* is its place.
 
-    One of more than `MOST_DIGITS` digits is skipped.
+    cut: signs at which it falls apart. A number of more than `MOST_DIGITS` digits is skipped.
 
     >>> from nbquantities.language import convention
     >>> def values(text, lang): return [str(n.atom.value) for n in read_literal(text, 0, convention(lang))]
     >>> values("1.234", "de"), values("1.234", "en"), values("1.23", "de"), values("1.2.3", "de")
     (['1234'], ['1.234'], ['1.23'], ['1', '2', '3'])
     """
-    if text.isdecimal():
-        return [_whole(text, start)] if len(text) <= MOST_DIGITS else []
-    runs = [match.span() for match in _PARTS.finditer(text)]
-    parts = [text[a:b] for a, b in runs]
-    signs = [plain_sign(text[a[1] : b[0]]) for a, b in pairwise(runs)]
-    read = _one_number(parts, signs, rules)
-    if read is not None:
-        digits, localised = read
-        if len(digits) > MOST_DIGITS:
-            return []
-        grouped = len(signs) > digits.count(".")
-        native = not "".join(parts).isascii()
-        return [in_digits(start, start + len(text), digits, grouped, localised, native)]
-    return _split(text, start, signs, runs, rules)
+    plain = plain_signs(text)
+    if cut:
+        runs = [run.span() for run in re.finditer(f"[^{re.escape(cut)}]+", plain)]
+        return [piece for a, b in runs for piece in read_literal(text[a:b], start + a, rules)]
+    signs = "" if plain.isdecimal() else re.sub(r"\d", "", plain)
+    number = _one_number(re.split(r"\D", plain), signs, rules)
+    if number is None:  # it falls apart at spaces; if it has none, at signs that are not decimal; or at all
+        spaces = "".join({*signs} & {" ", THIN_SPACE})
+        return read_literal(text, start, rules, spaces or "".join({*signs} - {rules.decimal}) or signs)
+    digits, localised = number
+    native = not text.isascii() and any(each.isdecimal() and not each.isascii() for each in text)
+    written = Written(len(signs) > digits.count("."), localised, native)
+    return [in_digits(start, start + len(text), digits, written)] if len(digits) <= MOST_DIGITS else []
 
 
-def read_runs(text: str, start: int) -> list[Piece]:
-    """Every run of digits as a whole number (*15.30 Uhr* is 15 and 30)."""
-    found = (match for match in _PARTS.finditer(text) if match.end() - match.start() <= MOST_DIGITS)
-    return [_whole(match[0], start + match.start()) for match in found]
-
-
-def _ascii(text: str) -> str:
-    return text if text.isascii() else "".join(str(unicodedata.decimal(character)) for character in text)
-
-
-def _whole(text: str, start: int) -> Piece:
-    digits = _ascii(text)
-    return in_digits(start, start + len(text), digits, native=not text.isascii())
-
-
-def _one_number(parts: list[str], signs: list[str], rules: Convention) -> tuple[str, bool] | None:
+def _one_number(parts: list[str], signs: str, rules: Convention) -> tuple[str, bool] | None:
     """The digits with "." as decimal sign and whether they are localised, or None if it is not one number."""
-    plain = list(map(_ascii, parts))
-    last, before = signs[-1], signs[:-1]
-    group = "," if signs[0] == _FULL_WIDTH_COMMA else signs[0]
-    if len(set(signs)) == 1 and grouped_properly(plain):
-        if not before and last == rules.decimal:
-            return f"{plain[0]}.{plain[1]}", True
-        if _can_group(last, len(signs), rules) and not (last == rules.decimal and _is_address(plain)):
-            return "".join(plain), rules.groups(group)
+    if not signs:
+        return parts[0], True
+    last, before, group = signs[-1], signs[:-1], signs[0].replace(_FULL_WIDTH_COMMA, ",")
+
+    def grouped(parts: list[str]) -> bool:  # a plain space groups in languages that say so, and where it does so twice
+        spaced = signs[0] != " " or rules.loose_space or len(parts) > 2
+        return spaced and _GROUPED.fullmatch(" ".join(parts)) is not None
+
+    if len(set(signs)) == 1 and (before or last != rules.decimal) and grouped(parts):
+        address = last == rules.decimal and len(parts) == 4 and all(int(part) < 256 for part in parts)
+        return None if address else ("".join(parts), rules.groups(group))
+    if last not in ".," or len(set(before)) > 1 or last in before or (before and not grouped(parts[:-1])):
         return None
-    if last not in (".", ",") or len(set(before)) > 1 or last in before:
-        return None
-    if not before:
-        return f"{plain[0]}.{plain[1]}", last == rules.decimal
-    if not grouped_properly(plain[:-1]) or not _can_group(before[0], len(before), rules):
-        return None
-    localised = (group, last) in rules.pairs or (before[0] == _FULL_WIDTH_COMMA and last == rules.decimal)
-    return "".join(plain[:-1]) + "." + plain[-1], localised
-
-
-def _can_group(sign: str, times: int, rules: Convention) -> bool:
-    """A plain space groups in languages that say so, and anywhere where it does so twice."""
-    return sign != " " or rules.loose_space or times > 1
-
-
-def _is_address(parts: list[str]) -> bool:
-    """192.168.100.200 is no number where the point is the decimal sign."""
-    return len(parts) == 4 and all(int(part) < 256 for part in parts)
-
-
-def _split(text: str, start: int, signs: list[str], runs: list[tuple[int, int]], rules: Convention) -> list[Piece]:
-    """The parts between spaces first, then between the signs that are not decimal, then between all signs."""
-    spaces = (" ", THIN_SPACE)
-    kinds = set(signs)
-    for cutting in (kinds.intersection(spaces), kinds.difference(spaces, rules.decimal), kinds):
-        if cutting and cutting != kinds:
-            break
-    else:
-        return read_runs(text, start)
-    found, first = [], 0
-    for i, sign in enumerate([*signs, None]):
-        if sign is None or sign in cutting:
-            a, b = runs[first][0], runs[i][1]
-            found += read_literal(text[a:b], start + a, rules)
-            first = i + 1
-    return found
-
-
-_TRADITIONAL_PARTS = re.compile("([௦-௯]*)([௰௱௲]?)")
-
-
-_TRADITIONAL_UNITS = {"௰": 10, "௱": 100, "௲": 1000}
+    return f"{''.join(parts[:-1])}.{parts[-1]}", (group, last) in rules.pairs if before else last == rules.decimal
 
 
 def traditional_literal(text: str, start: int) -> Piece:
@@ -228,17 +163,16 @@ def traditional_literal(text: str, start: int) -> Piece:
     >>> traditional_literal("௩௲௪௱௫௰௬", 0).key, traditional_literal("௰௲", 0).key
     ('3456', '10000')
     """
-    thousands = section = 0
-    for digits, unit in _TRADITIONAL_PARTS.findall(text):
-        count = int(digits) if digits else 0
-        if unit == "௲":
-            thousands, section = thousands + (section + count or 1) * 1000, 0
-        elif unit:
-            section += (count or 1) * _TRADITIONAL_UNITS[unit]
-        else:
-            section += count
-    value = thousands + section
-    return in_digits(start, start + len(text), str(value), native=True)
+    thousands, sign, rest = text.rpartition("௲")
+    section, units = (
+        sum(int(digits or bool(unit)) * {"": 1, "௰": 10, "௱": 100}[unit] for digits, unit in _SECTION.findall(part))
+        for part in (thousands, rest)
+    )
+    value = (section or 1) * 1000 * bool(sign) + units
+    return in_digits(start, start + len(text), str(value), Written(native=True))
+
+
+_SECTION = re.compile("([௦-௯]*)([௰௱]?)")
 
 
 # ----------------------------------------------------------------------------
@@ -255,10 +189,6 @@ WORD = (
 
 
 WORDS = re.compile(WORD)
-
-
-#: How many words of a language are remembered as looked up, because the words of a text repeat.
-REMEMBERED = 1 << 16
 
 
 #: Letters of the longest word that is looked up; 999 999 has 56 in German, and what is longer is no number.
@@ -298,15 +228,14 @@ _TOKEN = re.compile(rf"{WORD}|({TRADITIONAL})|({LITERAL})|[{VULGAR}]")
 _COMMA = Atom("comma")
 
 
-_GAP = re.compile("[ \u00a0\u2009\u202f]*")
-_NARROW = ("", " ", "\u2009", "\u202f")
-
-
-_HYPHENS = frozenset("-\u2010\u2011\u00ad")
-
-
-#: Within a word: п'ять.
-_APOSTROPHES = frozenset("'\u2019\u02bc")
+#: Between two parts of a number: a hyphen or spaces; between the words of a phrase, an apostrophe, too (п'ять).
+_SPACES = "[ \u00a0\u2009\u202f]"
+_SPACED = re.compile(f"{_SPACES}{{1,16}}")
+_JOINT = re.compile(f"[-\u2010\u2011\u00ad]|{_SPACED.pattern}")
+_NARROW = re.compile("[ \u2009\u202f]?")
+_HYPHEN = re.compile("[-\u2010\u2011\u00ad]")
+_JOINT = re.compile(f"{_HYPHEN.pattern}|{_SPACED.pattern}")
+_WITHIN_PHRASE = re.compile(f"['\u2019\u02bc]|{_JOINT.pattern}")
 
 
 _CURRENCY = "$€£¥₹₽￥"
@@ -318,13 +247,12 @@ class SpacedReader:
     def __init__(self, lang: str, entry: Callable[[str], Entry | None]):
         data = language_data(lang)
         attached, money = data.get("attached", {}), data.get("after_currency", {})
-        letters = "|".join(sorted(attached, key=len, reverse=True)) or "(?!)"
         self.rules = convention(lang)
         self.entry = entry
         self.after_digits = {w: Atom("scale", Decimal(value)) for w, value in data.get("after_digits", {}).items()}
         # 3 M€: the letter of a scale may stand after a space where a currency sign follows it.
-        self.attached = re.compile(rf"(?:{letters})(?![^\W_])|{_GAP.pattern[:-1]}{{0,3}}(?:{letters})(?=[{_CURRENCY}])")
-        self.after_currency = re.compile(rf"(?:{'|'.join(sorted(money, key=len, reverse=True)) or '(?!)'})(?![^\W_])")
+        self.attached = re.compile(rf"{either(attached)}(?![^\W_])|{_SPACES}{{0,3}}{either(attached)}(?=[{_CURRENCY}])")
+        self.after_currency = re.compile(rf"{either(money)}(?![^\W_])")
         self.suffixes = {suffix: Decimal(value) for suffix, value in {**attached, **money}.items()}
         self.comma = bool(data.get("comma"))
         self.half_after = frozenset(data.get("half_after", ()))
@@ -356,13 +284,8 @@ class SpacedReader:
                 words, atom = phrase
                 skip = i + len(words) + 1
                 end = tokens[skip - 1].end()
-                joined = self._joined(text, pieces, start) or (
-                    atom.role == "half"
-                    and i > 0
-                    and text[end : end + 1] not in _HYPHENS
-                    and self._after_unit(text, pieces, tokens[i - 1], start)
-                )
-                pieces.append(Piece(start, end, atom, key, joined))
+                after_unit = atom.role == "half" and i > 0 and self._after_unit(text, pieces, tokens[i - 1], start, end)
+                pieces.append(Piece(start, end, atom, key, self._joined(text, pieces, start) or after_unit))
                 continue
             for part in found.parts:
                 joined = part.start > 0 or self._joined(text, pieces, start)
@@ -388,50 +311,44 @@ class SpacedReader:
 
     def _follows(self, text: str, tokens: list[re.Match[str]], i: int, rest: tuple[str, ...]) -> bool:
         """Whether the words of *rest* come after token *i*, each after a space or a hyphen."""
-        if i + len(rest) >= len(tokens):
-            return False
-        for j, word in enumerate(rest, i + 1):
-            if self._folded(tokens[j][0]) != word:
-                return False
-            gap = gap_between(text, tokens[j - 1].end(), tokens[j].start())
-            if gap not in _HYPHENS and gap not in _APOSTROPHES and not (gap and _GAP.fullmatch(gap)):
-                return False
-        return True
+        following = tokens[i : i + len(rest) + 1]
+        return [self._folded(token[0]) for token in following[1:]] == [*rest] and all(
+            _WITHIN_PHRASE.fullmatch(text, a.end(), b.start()) for a, b in pairwise(following)
+        )
 
-    def _after_unit(self, text: str, pieces: list[Piece], unit: re.Match[str], start: int) -> bool:
+    def _after_unit(self, text: str, pieces: list[Piece], unit: re.Match[str], start: int, end: int) -> bool:
         """*deux heures et demie*: whether only a unit stands between the last piece and the half at *start*.
 
         With a hyphen after it, the half is another word's: *two years and a half-term holiday*.
         """
-        if not pieces or unit[0].lower() not in self.half_after:
-            return False
-        gaps = gap_between(text, pieces[-1].end, unit.start()), gap_between(text, unit.end(), start)
-        return all(gap and _GAP.fullmatch(gap) for gap in gaps)
+        return (
+            bool(pieces)
+            and unit[0].lower() in self.half_after
+            and _SPACED.fullmatch(text, pieces[-1].end, unit.start()) is not None
+            and _SPACED.fullmatch(text, unit.end(), start) is not None
+            and _HYPHEN.match(text, end) is None
+        )
 
     def _joined(self, text: str, pieces: list[Piece], start: int) -> bool:
         """Whether a word at *start* may continue the last piece; a comma between them becomes a piece of its own."""
         if not pieces:
             return False
         last = pieces[-1]
-        gap = gap_between(text, last.end, start)
-        if gap in _HYPHENS or (_GAP.fullmatch(gap) if gap else last.written is not None):
-            return True
-        if self.comma and gap == ", " and last.atom.role == "scale":
+        if self.comma and last.atom.role == "scale" and start - last.end == 2 and text.startswith(", ", last.end):
             pieces.append(Piece(last.end, last.end + 1, _COMMA, ",", joined=True))
             return True
-        return False
+        touching = last.end == start and last.written is not None
+        return touching or _JOINT.fullmatch(text, last.end, start) is not None
 
     def _literals(self, text: str, run: str, start: int, pieces: list[Piece]) -> None:
         before, end = text[start - 1 : start], start + len(run)
         if self._leading_point(text, start, run):
-            found = [in_digits(start - 1, end, "0." + run, native=not run.isascii())]
-        elif "." in run and self.clock_after.match(text, end):
-            found = read_runs(run, start)
+            found = [in_digits(start - 1, end, "0." + run, Written(native=not run.isascii()))]
         else:
-            found = read_literal(run, start, self.rules)
+            cut = "." if "." in run and self.clock_after.match(text, end) else ""
+            found = read_literal(run, start, self.rules, cut)
         for literal in found:
-            gap = gap_between(text, pieces[-1].end, literal.start) if pieces else "?"
-            literal.joined = bool(gap) and _GAP.fullmatch(gap) is not None
+            literal.joined = bool(pieces) and _SPACED.fullmatch(text, pieces[-1].end, literal.start) is not None
             pieces.append(literal)
         if not found or before.isalpha():
             return  # too long to be a number, or a name: MP3, B2B
@@ -444,26 +361,24 @@ class SpacedReader:
 
     def _leading_point(self, text: str, start: int, run: str) -> bool:
         """*.5* is one half where the point is the decimal sign, after a space or a currency sign; *,05* alike."""
-        if not run.isdecimal() or start == 0 or text[start - 1] != self.rules.decimal:
-            return False
-        if self.rules.decimal == "," and not run.startswith("0"):
-            return False
-        return start == 1 or text[start - 2] in " (-\u2212$€£"
+        decimal = run.isdecimal() and text[start - 1 : start] == self.rules.decimal
+        zero = self.rules.decimal != "," or run.startswith("0")
+        return decimal and zero and (start == 1 or text[start - 2] in " (-\u2212$€£")
 
     def _vulgar(self, text: str, sign: str, start: int, pieces: list[Piece]) -> None:
         """*½* adds to the number before it (*2½*), or is a number by itself."""
         value = Decimal(str(round(unicodedata.numeric(sign), 3)))
         last = pieces[-1] if pieces else None
-        if last is not None and last.written is not None and gap_between(text, last.end, start) in _NARROW:
+        if last is not None and last.written is not None and _NARROW.fullmatch(text, last.end, start):
             pieces.append(Piece(start, start + 1, Atom("half", value), sign, joined=True))
         else:
-            pieces.append(in_digits(start, start + 1, str(value)))
+            pieces.append(in_digits(start, start + 1, str(value), Written()))
 
 
 # ----------------------------------------------------------------------------
 # Pieces of numbers in Chinese and Japanese, where every character of a number is a piece of its own.
 
-_UNSPACED_GAP = re.compile("[ \u00a0\u2009\u202f\u3000]*")
+_UNSPACED_GAP = re.compile("[ \u00a0\u2009\u202f\u3000]{0,16}")
 
 
 class UnspacedReader:
@@ -482,39 +397,40 @@ class UnspacedReader:
             **{word: Atom("add", Decimal(value)) for word, value in data.get("spelled", _NONE)["values"].items()},
             **{w: replace(a, bare=True) for w, a in atoms.items() if a.role in ("multiply", "scale", "point")},
         }
-        self.syllables = re.compile(_longest_first(self.spelled))
-        self.token = _token(data, atoms, self.scales)
+        self.syllables = re.compile(either(self.spelled))
+        self.tokens = _tokens(data, atoms)
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*, left to right."""
         pieces: list[Piece] = []
-
-        def add(start: int, end: int, atom: Atom, key: str, joined: bool | None = None) -> None:
-            pieces.append(Piece(start, end, atom, key, self._joined(text, pieces, start) if joined is None else joined))
-
-        for token in self.token.finditer(text):  # without what is skipped, and runs without an end
-            start, end, kind, matched = token.start(), token.end(), token.lastgroup, token[0]
-            touches = bool(pieces) and pieces[-1].end == start
-            if kind in ("word", "point"):
-                add(start, end, self.atoms[matched], matched)
-            elif kind == "literal":
-                for literal in read_literal(matched, start, self.rules):
-                    literal.joined = self._joined(text, pieces, literal.start)
-                    pieces.append(literal)
-            elif kind == "decade":
-                year = self._decade(matched)
-                add(start, end, Atom("literal", year), str(year), joined=False)
-            elif kind == "suffix" and touches:
-                add(start, end, Atom("scale", self.suffixes[matched]), matched)
-            elif kind == "half" and touches:
-                add(end - 1, end, Atom("half", Decimal("0.5")), matched[-1:], joined=True)
-            elif kind == "spelled":
-                for part in self.syllables.finditer(matched):
-                    add(start + part.start(), start + part.end(), self.spelled[part[0]], part[0])
-            elif kind == "run":
-                digits = "".join(self.digits[character] for character in matched)
-                add(start, end, Atom("literal", Decimal(digits)), digits)
+        for (start, end), kind in self.tokens.finditer(text):
+            for piece in self._read(kind, text[start:end], start, bool(pieces) and pieces[-1].end == start):
+                piece.joined = piece.joined or self._joined(text, pieces, piece.start)
+                pieces.append(piece)
         return pieces
+
+    def _read(self, kind: str, token: str, start: int, touches: bool) -> list[Piece]:
+        """The pieces of a token: none if it is skipped, or a run without an end; *touches*: the piece before it."""
+        end = start + len(token)
+        match kind:
+            case "word" | "point":
+                return [Piece(start, end, self.atoms[token], token)]
+            case "literal":
+                return read_literal(token, start, self.rules)
+            case "decade":
+                year = self._decade(token)
+                return [Piece(start, end, Atom("literal", year), str(year))]
+            case "suffix":
+                return [Piece(start, end, Atom("scale", self.suffixes[token]), token)]
+            case "half" if touches:
+                return [Piece(end - 1, end, Atom("half", Decimal("0.5")), token[-1:], joined=True)]
+            case "spelled":
+                parts = self.syllables.finditer(token)
+                return [Piece(start + m.start(), start + m.end(), self.spelled[m[0]], m[0]) for m in parts]
+            case "run":
+                digits = "".join(self.digits[character] for character in token)
+                return [Piece(start, end, Atom("literal", Decimal(digits)), digits)]
+        return []
 
     def _decade(self, text: str) -> Decimal:
         """*20世纪80年代* and *二十世纪八十年代* are the 1980s."""
@@ -531,64 +447,42 @@ class UnspacedReader:
     def _joined(self, text: str, pieces: list[Piece], start: int) -> bool:
         """Whether the piece at *start* touches the last one; a space may stand beside digits (300 万),
         and *more than* before a scale word (一千多万)."""
-        if not pieces:
-            return False
+        if not pieces or pieces[-1].end == start:
+            return bool(pieces)
         last = pieces[-1]
-        if last.end == start:
-            return True
-        gap = gap_between(text, last.end, start)
-        if gap in self.about:
+        if start - last.end == 1 and text[last.end] in self.about:
             return text[start] in self.scales
+        if last.written is not None:
+            return _UNSPACED_GAP.fullmatch(text, last.end, start) is not None
         below = text[start].isdecimal() or last.key in self.spelled
-        spaced = self.spaced and gap == " " and below and last.written is None
-        return spaced or (last.written is not None and _UNSPACED_GAP.fullmatch(gap) is not None)
+        return self.spaced and below and start - last.end == 1 and text[last.end] == " "
 
 
 _NONE: dict[str, Any] = {"patterns": [], "values": {}, "signs": {}}
 
 
-def _longest_first(words: Iterable[str]) -> str:
-    return "|".join(sorted(words, key=len, reverse=True)) or "(?!)"
-
-
-def _token(data: dict[str, Any], atoms: dict[str, Atom], scales: Iterable[str]) -> re.Pattern[str]:
-    """What is read as one token, or skipped.
-
-    A repeat before something that may fail has a limit: without one, a long run would be gone over from each of its
-    characters. What is possessive (``+`` behind it) gives nothing back, as nothing shorter can match either.
-    """
-    spelled, attached = data.get("spelled", _NONE), data.get("attached", {})
+def _tokens(data: dict[str, Any], atoms: dict[str, Atom]) -> Lookup:
+    """What is read as one token, or skipped: patterns of common/unspaced.yaml, and the words of the language."""
+    spelled = data.get("spelled", _NONE)
+    scales = [word for word, atom in atoms.items() if atom.role == "scale"]
     multipliers = "".join(w for w, atom in atoms.items() if atom.role in ("multiply", "scale") and len(w) == 1)
-    signs = {"digits": "".join(data["digits"]), "multipliers": multipliers}
-    signs["numerals"] = signs["digits"] + multipliers
-    digit, multiplier, numeral = f"[{signs['digits']}]", f"[{multipliers}]", f"[{signs['numerals']}]"
-    positional = f"[{''.join(c for c in data['digits'] if c not in data.get('counting', ''))}]"
-    by_first: dict[str, list[str]] = {}
-    for word in sorted(data["skip"], key=len, reverse=True):
-        by_first.setdefault(word[0], []).append(_whole_word(word, signs["numerals"]))
-    skipped = [f"(?={first})(?:{'|'.join(words)})" for first, words in by_first.items()]
-    skipped += [filled_in(pattern, signs) or "(?!)" for pattern in data["patterns"]]
-    words = [word for word, atom in atoms.items() if atom.role != "point"]
-    after_whole = rf"(?<=[\d{signs['numerals']}])(?<!\d{{4}})(?<![.．]\d)"  # no year, no decimal fraction
-    single = "".join(word for word in scales if len(word) == 1)
-    begins = {word[0] for word in [*data["skip"], *words, *data["point"], *attached, *data["half_after"]]}
-    begins |= {*(word[0] for word in spelled["values"]), *data["ordinal_prefix"], *data["digits"]}
-    begins |= {c for pattern in data["patterns"] for c in pattern if c.isalpha() and not c.isascii()}
-    kinds = {
-        "skip": "|".join(skipped),
-        "spelled": "|".join(filled_in(p, spelled["signs"]) or "(?!)" for p in spelled["patterns"]) or "(?!)",
-        "decade": f"(?:[12]?\\d|{numeral}{{1,3}})(?:世纪|世紀)(?:\\d0|{digit}十)(?=年代)",
+    digits = "".join(data["digits"])
+    parts = {name: "".join(data[name]) for name in ("clock", "half_words", "point")} | {
+        "digits": digits,
+        "multipliers": multipliers,
+        "numerals": digits + multipliers,
+        "positional": "".join(each for each in data["digits"] if each not in data.get("counting", "")),
+        "single": "".join(word for word in scales if len(word) == 1),
+        "half_after": either(data["half_after"]),
+        "attached": either(data.get("attached", ())),
         "literal": LITERAL,
-        "suffix": f"(?<=\\d)(?:{_longest_first(attached)})(?![A-Za-z])",
-        "half": f"{after_whole}(?:{'|'.join(data['half_after'])})半(?![{data['half_words']}])",
-        "endless": f"{positional}{{{MOST_DIGITS + 1},}}",
-        "run": f"(?<!{multiplier}){positional}{{2,{MOST_DIGITS}}}+"
-        f"(?:(?!{numeral})|(?<={positional}{{3}})(?=[{single}]))",
-        "point": f"(?<={numeral})[{''.join(data['point'])}](?={digit})(?!{numeral}{{1,30}}+[{data['clock']}])",
-        "word": _longest_first(map(re.escape, words)),
     }
-    alternatives = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items())
-    return re.compile(f"(?=[\\d{''.join(sorted(begins))}])(?:{alternatives})")
+    words = [re.escape(word) for word, atom in atoms.items() if atom.role != "point"]
+    patterns = [("skip", _whole_word(word, parts["numerals"])) for word in sorted(data["skip"], key=len, reverse=True)]
+    patterns += [("skip", filled_in(pattern, parts) or "(?!)") for pattern in data["patterns"]]
+    patterns += [("spelled", filled_in(pattern, spelled["signs"]) or "(?!)") for pattern in spelled["patterns"]]
+    patterns += [(kind, filled_in(each, parts) or "") for kind, each in read_yaml(COMMON / "unspaced.yaml").items()]
+    return Lookup([*patterns, *(("word", word) for word in sorted(words, key=len, reverse=True))])
 
 
 def _whole_word(word: str, numerals: str) -> str:

@@ -113,7 +113,7 @@ def _scale(number: Decimal, lang: str) -> str:
 
 
 def _native(number: Decimal, lang: str) -> str:
-    zero = ord(convention(lang).native_zero)
+    zero = ord(language_data(lang)["native_zero"])
     return _digits(number, lang).translate({ord("0") + i: chr(zero + i) for i in range(10)})
 
 
