@@ -172,8 +172,7 @@ def attacks(
     outcome = pd.Series([attack_outcome(*row) for row in each], index=fluent.index, dtype="str")
     return fluent[GROUPS].assign(
         bias=fluent["freq_wrong"] - fluent["freq_right"],
-        words=found["words"],
-        found=found["found"],
+        **found[["words", "found"]],
         reason=reasons(outcome, found["reason"], KEPT),
         outcome=outcome,
         withstood=outcome.map({KEPT: 1.0, SUCCESS: 0.0}).astype(float),

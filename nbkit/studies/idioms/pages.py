@@ -210,10 +210,8 @@ def litter_table(found: pd.DataFrame, params: IdiomsParams, name: str) -> None:
     """Show LitTER as the paper's text and as in its figures, over idioms, over pairs, and of covered pairs."""
     main = found[found["main"].astype(bool)]
     covered = main.assign(paper=main["paper"].astype(float).where(main["covered"].astype(bool)))
-    text, figures, reached = (
-        scores.mean_over_idioms(rows, value, interval="share")
-        for rows, value in ((main, "paper"), (main, "published"), (covered, "paper"))
-    )
+    each = ((main, "paper"), (main, "published"), (covered, "paper"))
+    text, figures, reached = (scores.mean_over_idioms(*own, interval="share") for own in each)
     ends = ("low", "high")
     shown = text[scores.OF].assign(
         all=styles.cells(text, "value", ends), published=styles.cells(figures, "value", ends),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, field_validator
@@ -212,12 +213,8 @@ class IdiomsParams(TranslatorParams):
     @property
     def systems(self) -> list[System]:
         """Each model in each of its conditions, in the order of the paper's tables: by condition."""
-        found = [
-            System(model, condition, name.replace(CONDITION, condition))
-            for condition in self.conditions
-            for model, name in self.models.items()
-            if CONDITION in name
-        ]
+        each = product(self.conditions, self.models.items())
+        found = [System(model, of, name.replace(CONDITION, of)) for of, (model, name) in each if CONDITION in name]
         return found + [System(model, AS_IT_IS, name) for model, name in self.models.items() if CONDITION not in name]
 
     def narrowed(self, language: str, model: str) -> IdiomsParams:

@@ -39,11 +39,9 @@ def problems(params: NumbersParams, cell: Cell) -> Iterator[str | None]:
         yield "templates and sentences are both null: there is nothing to ask for"
     if params.sentences is not None:
         found = corpus_texts_problems(params.sentences, *cell[:2], params.n_sentences, "n_sentences")
-        if not found and not has_quantities(params, cell):
-            found = [
-                f"corpus {params.sentences}: no text in '{cell.source}' states a quantity: there is nothing to judge"
-            ]
         yield from found
+        if not found and not has_quantities(params, cell):
+            yield f"corpus {params.sentences}: no text in '{cell.source}' states a quantity: there is nothing to judge"
     if params.templates is None:
         return
     if params.template_corpus is not None:

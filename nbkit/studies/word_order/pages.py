@@ -118,10 +118,8 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
     Chance is that of a reference with more than one outcome, whatever the system.
     """
     keys, rows = [*of, "perturbation", "category", "spacing"], outcomes(params)
-    ends = {"difference": DIFFERENCE}
-    tables = [
-        means(params, rows, value, keys, ends.get(name, UNIT)).assign(score=name) for name, value in SCORES.items()
-    ]
+    ends = dict.fromkeys(SCORES, UNIT) | {"difference": DIFFERENCE}
+    tables = [means(params, rows, SCORES[name], keys, ends[name]).assign(score=name) for name in SCORES]
     drawn = where(outcomes(params, "difficulty"), "chance == chance")
     chance = means(params, drawn, "chance", ["target_language", "perturbation"]).assign(score="chance")
     there = tables[0][[*keys, "metric"]]
