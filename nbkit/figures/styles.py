@@ -137,6 +137,7 @@ def to_latex(table: Styler, label: str = "") -> str:
 
 
 def _format_cells(table: Styler, language: str) -> None:
+    """Set how cells and headings are written."""
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
     names = {**theme.theme_data()["headings"], **frame.attrs["headings"]}
     formats: dict[Any, Any] = {n: _cell_format(n, frame[n]) for n in frame.columns if reads_as_number(frame[n])}
@@ -163,14 +164,17 @@ def _is_wide(frame: pd.DataFrame) -> bool:
 
 
 def _below(written: Callable[[Any], str]) -> Callable[[Any], str]:
+    """A cell with its interval in a second line."""
     return lambda value: written(value).replace(" [", "<br>[")
 
 
 def _as_text(written: Callable[[str], str]) -> Callable[[Any], str]:
+    """A cell of text."""
     return lambda value: written(str(value))
 
 
 def _is_number(column: pd.Series) -> bool:
+    """Whether a column holds numbers."""
     return is_numeric_dtype(column) and not is_bool_dtype(column)
 
 
@@ -207,6 +211,7 @@ def _marks_n(frame: pd.DataFrame) -> bool:
 
 
 def _any_text(frame: pd.DataFrame, pattern: str) -> bool:
+    """Whether any text of a table has a pattern."""
     texts = (frame[name] for name in frame.columns if not is_numeric_dtype(frame[name]))
     return any(isinstance(value, str) and re.search(pattern, value) for column in texts for value in column)
 

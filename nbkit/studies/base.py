@@ -98,6 +98,7 @@ def passing(check: Callable[[str], Any]) -> AfterValidator:
     """
 
     def checked(names: Any) -> Any:
+        """Names that the check accepts."""
         for name in [names] if isinstance(names, str) else names:
             or_value_error(check, name)
         return names
@@ -449,6 +450,7 @@ class StudyParams(BaseModel):
 
     @model_validator(mode="after")
     def _without_contradictions(self) -> Self:
+        """Refuse parameters that do not fit together."""
         if problem := or_value_error(lambda found: next(found, None), self.contradictions()):
             raise ValueError(problem)
         return self
@@ -473,6 +475,7 @@ def _guarding(kind: type[StudyParams], hidden: frozenset[str]) -> type[StudyPara
     """A subclass of *kind* that refuses to read the *hidden* fields."""
 
     def read(self: StudyParams, name: str) -> Any:
+        """An attribute that is not hidden."""
         if name in hidden:
             raise NbkitError(f"'{name}' is read, but it is not in this table's key: mark it for it, too (`only`)")
         return object.__getattribute__(self, name)
@@ -508,6 +511,7 @@ class JudgedParams(ModelParams):
 
     @model_validator(mode="after")
     def _forms_with_keys(self) -> JudgedParams:
+        """Refuse forms without their key, and a key without forms."""
         for forms, key in self.tasks.items():
             if bool(getattr(self, forms)) != bool(getattr(self, key)):
                 raise ValueError(f"{forms} and {key} belong together: set both or neither")

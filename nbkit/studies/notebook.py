@@ -124,6 +124,7 @@ def _styled(
     rows: pd.DataFrame, caption: str, headings: Mapping[str, str] | None, best: pd.DataFrame | None,
     columns: Sequence[str], html: Sequence[str], empty: str,
 ) -> Styler:  # fmt: skip
+    """A table as it is shown: columns, names, headings, HTML."""
     if not len(rows):
         return styles.empty(empty, caption)
     chosen = _shown(rows, columns) if columns else list(rows)

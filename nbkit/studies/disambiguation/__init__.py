@@ -34,6 +34,7 @@ def _points(params: DisambiguationParams) -> Iterator[Cell]:
 
 
 def _page_cells(params: DisambiguationParams) -> Iterator[base.PageCell]:
+    """A page for each model."""
     for model in params.models:
         tags = {"corpus": params.domain, "model": label(model), "language": params.target}
         name = base.cell_label(params.domain, label(model))
@@ -94,6 +95,7 @@ def _has_links(params: DisambiguationParams, corpus: str) -> bool:
 
 
 def _trained_on(params: DisambiguationParams, cell: Cell) -> list[Any]:
+    """The identity of the training corpus, and how many of its pairs are read."""
     return [mining.corpus_identity(params, cell, params.training_corpus), params.training_pairs]
 
 

@@ -32,11 +32,13 @@ def _skipped(params: IdiomsParams, cell: Cell) -> Iterator[str]:
 
 
 def _points(params: IdiomsParams) -> Iterator[Cell]:
+    """Each language with each system."""
     for language in params.languages:
         yield from (Cell(params.source, language, system.name) for system in params.systems)
 
 
 def _voters(params: IdiomsParams) -> list[Use]:
+    """The voters, for each language."""
     langs = [(params.source, language) for language in params.languages]
     return [Use(Translators, name, each) for each in langs for name in params.voters or ()]
 

@@ -34,6 +34,7 @@ EXAMPLE = [*scores.OF, "idiom", "source", "spans", "reference", "hypothesis", "b
 
 @cache
 def _data() -> dict[str, Any]:
+    """All of ``looks.yaml``."""
     return read_own(Path(__file__).with_name("looks.yaml"))
 
 
@@ -122,6 +123,7 @@ _ARROW = {"arrowstyle": "->", "color": "#555555"}
 
 
 def _box(panel: Any, x: float, y: float, text: str, fill: str, **how: Any) -> None:
+    """Draw a text in a box."""
     box = {"boxstyle": "round,pad=0.3", "linewidth": 0.8, "facecolor": fill, "edgecolor": "#8A8A8A"}
     panel.text(x, y, text, **{"ha": "center", "va": "center", "bbox": box, **how})
 

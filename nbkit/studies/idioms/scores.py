@@ -189,6 +189,7 @@ def _in_context(wide: pd.DataFrame, measure: str, context: str, before: str = ""
         sums = [f"{name}_{each}" for each in (context, before) if each for name in ("log_probability", "subwords")]
 
         def perplexity(totals: np.ndarray) -> float:
+            """The perplexity of summed log probabilities, or its difference from another one."""
             return float(corpus_perplexity(*totals[:2]) - (corpus_perplexity(*totals[2:]) if before else 0.0))
 
         return of_sums(wide, sums, perplexity, OF, cluster="idiom", within=None if before else (1, np.inf))

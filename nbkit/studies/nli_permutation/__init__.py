@@ -32,6 +32,7 @@ from nbkit.studies.study import Study, Table
 
 
 def _points(params: NliPermutationParams) -> Iterator[Cell]:
+    """Each set with each classifier."""
     for model in params.scored_models or [""]:
         yield from (Cell(params.language, corpus, model) for corpus in params.corpora)
 

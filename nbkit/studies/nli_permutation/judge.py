@@ -47,6 +47,7 @@ def variant_outcomes(
 
 
 def _judge(params: NliPermutationParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """The label of each item, whether it is the gold one, and how sure the model is."""
     probabilities = np.stack(answers["text"].to_list()).astype(float)
     refused = np.isnan(probabilities).any(axis=1)
     given = _LABELS[np.where(refused, len(LABELS), np.nan_to_num(probabilities).argmax(axis=1))]

@@ -27,11 +27,13 @@ _OF_SENTENCES = ("sentences", "flags", "running_text")
 
 
 def _points(params: NumbersParams) -> Iterator[Cell]:
+    """Each language pair with each model."""
     for pair, model in product(params.pairs, params.models or [""]):
         yield Cell(*pair, model)
 
 
 def _skips(params: NumbersParams, cell: Cell) -> Iterable[str]:
+    """The tables of templates, or of sentences, where the parameters name none."""
     return [*(_OF_TEMPLATES if params.templates is None else ()), *(_OF_SENTENCES if params.sentences is None else ())]
 
 

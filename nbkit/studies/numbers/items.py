@@ -56,6 +56,7 @@ def problems(params: NumbersParams, cell: Cell) -> Iterator[str | None]:
 
 @as_problem
 def _file_problem(params: NumbersParams, lang: str) -> str | None:
+    """Why a file of templates cannot be used, or None."""
     file = params.template_file(lang)
     found = {each.capability for each in load_templates(lang, file, placeholders=params.placeholders)}
     absent = [name for name in params.patterns(lang) if name not in found]
@@ -79,6 +80,7 @@ def templates(params: NumbersParams, cell: Cell, model: str, ask_model: AskModel
             references.setdefault(pair.source, pair.target)
 
         def translate(texts: list[str]) -> list[str]:
+            """The translations of texts that decide what becomes a template."""
             if params.asks_for_templates:
                 return ask_model(model.removeprefix(BY_RULE), texts)
             return [references[text] for text in texts]
@@ -95,6 +97,7 @@ def templates(params: NumbersParams, cell: Cell, model: str, ask_model: AskModel
 
 
 def _drawn(seed: int) -> Callable[[Template], tuple[bool, int]]:
+    """A sort key: templates without other numbers first, in random order."""
     return lambda each: (bool(template_numbers(each.around, each.lang)), address(seed, "templates", each.text))
 
 

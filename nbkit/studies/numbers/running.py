@@ -68,6 +68,7 @@ def flags(params: NumbersParams, cell: Cell, sentences: pd.DataFrame, answers: p
 
 
 def _flagged(cell: Cell, sentences: pd.DataFrame, outputs: list[str]) -> pd.DataFrame:
+    """A row of `flags` for each sentence and its output."""
     sums = sentence_sums("chrf", outputs, sentences["reference"].tolist(), cell.target)
     pairs = zip(sentences["source"], outputs, strict=True)
     columns: dict[str, Any] = {
@@ -79,6 +80,7 @@ def _flagged(cell: Cell, sentences: pd.DataFrame, outputs: list[str]) -> pd.Data
 
 
 def _flag(verdict: Verdict) -> dict[str, Any]:
+    """A wrong quantity as JSON has it."""
     quantity = verdict.source or verdict.target
     assert quantity is not None
     sides = {"source": verdict.source, "output": verdict.target}

@@ -145,4 +145,5 @@ def texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scores(kappa: Any, hypotheses: pd.Series, references: pd.Series, language: str) -> np.ndarray:
+    """The similarity of each hypothesis to its reference."""
     return np.asarray(kappa.scores(hypotheses.tolist(), references.tolist(), language))

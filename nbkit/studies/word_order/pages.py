@@ -194,6 +194,7 @@ def draw_outcomes(
     by = list(by)
 
     def first(rows: pd.DataFrame) -> pd.DataFrame:
+        """The *k* outcomes of each group that are drawn first."""
         rows = where(rows, f"{main} and {condition}" if condition else main)
         keys = rows[[*_CELL, "unit", "perturbation"]].itertuples(index=False, name=None)
         rows = rows.assign(rank=[address(params.seed, purpose, *key) for key in keys]).sort_values("rank")
@@ -234,6 +235,7 @@ def in_paper_order(table: pd.DataFrame, by: Sequence[str] = (*_CELL, "perturbati
               "perturbation": panels.in_paper_order}  # fmt: skip
 
     def rank(column: pd.Series) -> pd.Series:
+        """The place of each value in its order."""
         return column.map({name: i for i, name in enumerate(orders[str(column.name)](column))})
 
     keys = [name for name in orders if name in table and name in by]
