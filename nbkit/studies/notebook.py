@@ -286,11 +286,6 @@ def systems(uses: Iterable[Use]) -> list[str]:
 # ----------------------------------------------------------------------------
 # What the code behind a paper's numbers does differently: one table, on one page of each study.
 
-_CAPTION = (
-    "The printed numbers come from the research code. Where it departs from the paper, the column nbkit says which "
-    "of the two is shown here, and under which name the other. A dash: the share of what changes is not measured."
-)
-
 
 def research_code(paper: Paper) -> HTML | None:
     """The differences between a paper and its research code, folded; None, which shows nothing, without any.
@@ -304,8 +299,7 @@ def research_code(paper: Paper) -> HTML | None:
     shown = table[["topic", "paper", "code", "ours"]].assign(changes=shares.where(table["changes"].notna()))
     if table["note"].ne("").any():
         shown = shown.assign(note=table["note"])
-    headings = {"paper": "the paper", "code": "its research code", "ours": "nbkit"}
-    styled = styles.styled(shown, caption=_CAPTION, headings=headings)
+    styled = styles.styled(shown, **theme.theme_data()["research_code"])
     # A share is followed by words.
     styled.set_table_styles([{"selector": "td, th", "props": "text-align: left; white-space: normal"}], overwrite=False)
     return styles.folded(styled, "What the research code does differently")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +87,8 @@ def counts(params: WordOrderParams) -> pd.DataFrame:
     keys = ["target_language", "perturbation"]
     n = summarise(rows, "alpha_source", keys).set_index(keys)["n"]
     total = STUDY.read(params, "left_out").groupby("target_language")["n_pairs"].first()
-    found = [
-        (language, name, PERTURBATIONS.get(name).category, n.get((language, name), 0), total[language])
-        for language in params.languages
-        for name in params.perturbation_names
-    ]
+    each = product(params.languages, params.perturbation_names)
+    found = [(*key, PERTURBATIONS.get(key[1]).category, n.get(key, 0), total[key[0]]) for key in each]
     return pd.DataFrame(found, columns=[*keys, "category", "n", "total"])
 
 
