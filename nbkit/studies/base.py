@@ -572,8 +572,7 @@ def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:
     executed: the code of each cell that a kernel has run (IPython's ``In``). Of cells that were run again after a
     change the last counts.
     """
-    injected: set[str] = set()
-    declared: set[str] = set()
+    found: dict[bool, set[str]] = {}
     for code in executed:
         try:
             body = ast.parse(code).body
@@ -581,13 +580,10 @@ def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:
             continue
         targets = [node.targets[0] for node in body if isinstance(node, ast.Assign)]
         names = {target.id for target in targets if isinstance(target, ast.Name)}
-        if not names or len(names) < len(body):
-            continue  # more than parameters
-        if code.startswith(_INJECTED):
-            injected = names
-        elif names & {*fields, REST}:
-            declared = names
-    return declared | injected
+        is_injected = code.startswith(_INJECTED)
+        if names and len(names) == len(body) and (is_injected or names & {*fields, REST}):  # nothing but parameters
+            found[is_injected] = names
+    return set().union(*found.values())
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def begin(kind: type[Params], namespace: Mapping[str, Any]) -> Params:
 
 
 def show(
-    shown: Figure | Styler | pd.DataFrame,
+    shown: Figure | pd.DataFrame,
     name: str = "",
     *,
     caption: str = "",
@@ -75,7 +75,7 @@ def show(
 
     Parameters
     ----------
-    shown : Figure, DataFrame or Styler
+    shown : Figure or DataFrame
         A figure is saved as ``figures/NAME.pdf``, a table as ``tables/NAME.csv`` and ``tables/NAME.tex``.
     name : str
         The name of the copies; without it nothing is saved.
@@ -111,13 +111,11 @@ def show(
         if data is not None and name:
             panels.save_table(data, name)
         return
-    metadata: dict[str, Any] = {}
-    if isinstance(shown, pd.DataFrame):
-        metadata = {"sentences": styles.common_filters(shown)} if len(shown) and is_of_run else {}
-        shown = _styled(shown, caption, headings, best, columns, html, empty)
+    metadata = {"sentences": styles.common_filters(shown)} if len(shown) and is_of_run else None
+    table = _styled(shown, caption, headings, best, columns, html, empty)
     if name:
-        panels.save_table(shown, name, text=text, data=data)
-    display(styles.folded(shown, fold) if fold else shown, metadata=metadata or None)
+        panels.save_table(table, name, text=text, data=data)
+    display(styles.folded(table, fold) if fold else table, metadata=metadata)
 
 
 def _styled(
@@ -129,8 +127,7 @@ def _styled(
         return styles.empty(empty, caption)
     chosen = _shown(rows, columns) if columns else list(rows)
     named = {each: rows[each].map(theme.called(str(each))) for each in chosen if each in _NAMED}
-    heads = {**_HEADINGS, **(headings or {})}
-    table = styles.styled(rows[chosen].assign(**named), caption=caption, best=best, headings=heads)
+    table = styles.styled(rows[chosen].assign(**named), caption=caption, best=best, headings=headings)
     wide = [{"selector": f"td.col{place}", "props": "min-width: 15em"} for place, each in enumerate(chosen)
             if each in html and rows[each].str.len().median() > _SENTENCE]  # fmt: skip
     table.set_table_styles(wide, overwrite=False)  # type: ignore[arg-type]
@@ -145,9 +142,8 @@ def _shown(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 #: Characters of HTML from which on a cell holds a sentence, which needs room.
 _SENTENCE = 40
-#: Columns whose values are written as they are called, and what columns are called beside `theme.theme_data`.
+#: Columns whose values are written as they are called.
 _NAMED = ("perturbation", "perturbation_a", "perturbation_b", "metric", "capability")
-_HEADINGS = {"source_language": "from", "target_language": "language", "units": "independent units"}
 
 
 def note(words: str) -> None:
@@ -266,11 +262,6 @@ def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequen
         licences=licences(params, [*names, *licensed]),
         domains={each["name"]: each["domain"] for each in corpora(params) if each["domain"]},
     )
-
-
-def html(text: str) -> None:
-    """Show a piece of HTML that the notebook made."""
-    display(HTML(text))
 
 
 def systems(uses: Iterable[Use]) -> list[str]:

@@ -48,10 +48,8 @@ def _texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
         marked = {item: spans("source", [(start, start + len(number))], "number")
                   for item, start, number in zip(known.index, at, known["written"], strict=True)}  # fmt: skip
         return rows.assign(output=run.answers(part.cell, rows)["source"], spans=rows["item"].map(marked))
-    answered = {(REFERENCE, item): text for item, text in known["reference"].items()}
-    for cell in run.with_models(part.cell):
-        texts = run.answers(cell, known)["source"]
-        answered |= {(run.names(cell)[-1], item): text for item, text in texts.items()}
+    texts = {run.names(cell)[-1]: run.answers(cell, known)["source"] for cell in run.with_models(part.cell)}
+    answered = pd.concat({REFERENCE: known["reference"], **texts}).to_dict()
     rows = rows.join(known[["source", "reference"]], on="sentence")
     given = rows[["own", "shared", "source", "source_language", "kind"]].itertuples(index=False, name=None)
     shown: dict[str, Any] = {"output": [answered[key] for key in zip(rows["model"], rows["sentence"], strict=True)],
