@@ -100,9 +100,9 @@ def with_shown_texts(part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     the last column that the model is asked.
     """
     study, run = part.run.study, part.run
-    if study.texts is not None:
-        return study.texts(run, part, rows)
     items = part.of_base.rows.drop_duplicates("item").set_index("item")
+    if study.texts is not None:
+        return study.texts(run, part, rows, items)
     shown = rows.join(items[[name for name in TEXTS if name in items and name not in rows]], on="item")
     if not part.cell.model:
         return shown

@@ -264,9 +264,8 @@ def probed_by(params: IdiomsParams, cell: Cell) -> Any:
 # What browsers show.
 
 
-def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
+def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Rows of any table with their texts, and spans: the idiom in the source and what is literal in the output."""
-    items = part.of_base.rows.drop_duplicates("item").set_index("item")
     shown = rows.join(items[["source", "reference"]], on="item")
     if "hypothesis" in rows:
         shown["output"] = rows["hypothesis"]

@@ -127,9 +127,8 @@ def _beta(kappa: Any, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) ->
     return items["unit"].map(dict(zip(items["unit"][once], plain, strict=True))).to_numpy(float)
 
 
-def texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
+def texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Outcomes with the texts behind them: those of β₁, and beside these what β and β₂ were computed from."""
-    items = part.of_base.rows.drop_duplicates("item").set_index("item")
     moved, reference = ([spans(side, json.loads(each), "moved") for each in items[column]]
                         for side, column in (("changed", "moved"), ("reference", "moved_reference")))  # fmt: skip
     answers = run.answers(part.cell, items)
