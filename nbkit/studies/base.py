@@ -659,10 +659,11 @@ class Notebook:
 def study_description(module: str) -> dict[str, Any]:
     """What the folder of a study's *module* (``__file__``) says of it, as arguments of `nbkit.studies.study.Study`.
 
-    ``study.yaml`` has title, paper, what verdicts mean and the columns of tables; ``notebooks.yaml`` lists its pages;
-    ``behaviour.yaml`` is read where it is needed.
+    The folder has the study's name; ``study.yaml`` has title, paper, what verdicts mean, and of the tables what is
+    asked, exported and bounded, and their columns; ``notebooks.yaml`` lists its pages; ``behaviour.yaml`` is read where
+    it is needed.
     """
     folder = Path(module).parent
     about: dict[str, Any] = read_own(folder / "study.yaml")
     notebooks = tuple(Notebook(path, **page) for path, page in read_own(folder / "notebooks.yaml").items())
-    return {**about, "behaviour": folder / "behaviour.yaml", "notebooks": notebooks}
+    return {"name": folder.name, **about, "behaviour": folder / "behaviour.yaml", "notebooks": notebooks}

@@ -100,7 +100,6 @@ def _trained_on(params: DisambiguationParams, cell: Cell) -> list[Any]:
 
 
 STUDY = Study(
-    name="disambiguation",
     params=DisambiguationParams,
     tables=(
         # of the training corpus
@@ -134,16 +133,12 @@ STUDY = Study(
               most=lambda params, cell: 0),  # nobody knows before the test pairs are there
         Table(attacks.attacks, inputs=senses.words_identity),
     ),
-    asks=("source", "text"),
-    grid=("model",),
     points=_points,
     check=_problems,
     skips=_skips,
     uses_more=_uses_more,
     pages=_page_cells,
     texts=with_texts,
-    exports=("outcomes", "attacks"),
     exported=lambda params, cell: cell.model in params.models,
-    bounds={"n_pairs": ("pairs", "units"), "n_test": ("items", "rows")},
     **study_description(__file__),
 )  # fmt: skip

@@ -44,7 +44,6 @@ def _voters(params: IdiomsParams) -> list[Use]:
 
 
 STUDY = Study(
-    name="idioms",
     params=IdiomsParams,
     tables=(
         # Large parts, as a corpus can be read from its beginning only; links of a statistical aligner depend on what is
@@ -72,8 +71,6 @@ STUDY = Study(
     check=problems,
     skips=_skipped,
     uses_more=_voters,
-    exports=("outcomes", "control_outcomes", "similar", "control_similar", "probes", "compared"),
     texts=judge.with_shown_texts,
-    bounds={"n_test": ("items", "units")},
     **study_description(__file__),
 )  # fmt: skip

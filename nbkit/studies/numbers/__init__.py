@@ -57,7 +57,6 @@ def _texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) -> pd.
 
 
 STUDY = Study(
-    name="numbers",
     params=NumbersParams,
     tables=(
         Table(templates, inputs=template_inputs, asks=lambda params: params.asks_for_templates),
@@ -73,9 +72,7 @@ STUDY = Study(
     points=_points,
     check=problems,
     skips=_skips,
-    exports=("outcomes", "smallest", "running_text"),
     texts=_texts,
-    bounds={"n_cases": ("outcomes", "rows")},
     **study_description(__file__),
 )  # fmt: skip
 

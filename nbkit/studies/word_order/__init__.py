@@ -24,7 +24,6 @@ def _read(params: WordOrderParams, cell: Any) -> dict[str, Any]:
 
 
 STUDY = Study(
-    name="word_order",
     params=WordOrderParams,
     tables=(
         Table(treating.items, inputs=treating.inputs, size=treating.size, unit=250),
@@ -34,10 +33,8 @@ STUDY = Study(
         Table(judge.outcomes, inputs=judge.inputs),
         Table(judge.as_coded, after=("outcomes",)),
     ),
-    asks=("source", "changed"),
     check=treating.problems,
     texts=judge.texts,
-    bounds={"n_pairs": ("items", "units")},
     tags=lambda params: {"corpus": params.corpus},
     **study_description(__file__),
 )
