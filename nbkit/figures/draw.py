@@ -81,6 +81,7 @@ def forest(
         own = dict.fromkeys(own, Look("", theme.theme_data()["models"]["opus-mt"]["colour"], "o"))
 
     def places(rows: pd.DataFrame) -> np.ndarray:
+        """The heights of marks."""
         shift = rows[hue].map(offsets).fillna(0).to_numpy(float) if hue in rows and dodged else 0.0
         return rows[y].map(heights).to_numpy(float) + shift
 
@@ -243,6 +244,7 @@ def _lines(label: str, panels_in_line: int) -> str:
 
 
 def _listed(columns: Columns) -> list[str]:
+    """Columns as a list."""
     return [] if columns is None else [columns] if isinstance(columns, str) else list(columns)
 
 

@@ -70,6 +70,7 @@ class Picture:
             return stream.getvalue()
 
     def _repr_svg_(self) -> str:
+        """What Jupyter shows."""
         return self.svg
 
 
@@ -149,6 +150,7 @@ def described(figure: Figure) -> str:
 
 
 def _panel_described(panel: Axes) -> str:
+    """What a panel shows, in words."""
     rows = any(not _NUMBER.fullmatch(text.get_text()) for text in panel.get_yticklabels() if text.get_text())
     across, name = (0, panel.get_xlabel()) if rows else (1, panel.get_ylabel())
     marks = [each for each in panel.collections if isinstance(each, PathCollection)]

@@ -33,13 +33,10 @@ _HYPHEN = re.compile(r"(?<![\w.)\]])-(?=\d)")
 _SIGN_OF_ZERO = re.compile(r"(?<![\w.)\]])[-+](?=0(?:\.0+)?(?![\d.]))")
 _PAGE = 105  # characters that fit a line of a table
 _NAME = 60  # characters: what is longer is a sentence
-_PROBABILITIES = frozenset({"p", "p_corrected"})
-_SIGNED = frozenset({"difference", "coded_difference", "inferred_difference", "effect", "rho"})
-_SHARES = frozenset({"share", "paper_share", "inferred_share"})
+#: Columns by how their cells are written.
+_WRITTEN: dict[str, list[str]] = theme.theme_data()["columns"]
 #: A symbol as it is written in plain text: a base, ^ or _, and what is raised or lowered.
 _SYMBOL = re.compile(r"(?<!\w)(?P<base>[𝒫ΩDM])(?P<mark>[\^_])(?P<index>max|rand|cor|[cfx])(?!\w)")
-#: Columns whose cells may hold symbols.
-_SYMBOLIC = ("measure", "group", "stratum", "pairs", "note")
 
 
 def typeset(text: str) -> str:
@@ -137,6 +134,7 @@ def to_latex(table: Styler, label: str = "") -> str:
 
 
 def _format_cells(table: Styler, language: str) -> None:
+    """Set how cells and headings are written."""
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
     names = {**theme.theme_data()["headings"], **frame.attrs["headings"]}
     formats: dict[Any, Any] = {n: _cell_format(n, frame[n]) for n in frame.columns if reads_as_number(frame[n])}
@@ -148,7 +146,7 @@ def _format_cells(table: Styler, language: str) -> None:
         if _is_wide(frame):  # intervals stand below their values, so that the table fits the page
             under = {n: each for n, each in formats.items() if not _is_number(frame[n])}
             table.format({n: _below(each) for n, each in under.items()}, na_rep=NOTHING, subset=list(under))
-        texts = {n: typeset if n in _SYMBOLIC else breakable for n in frame.columns if n not in formats}
+        texts = {n: typeset if n in _WRITTEN["symbolic"] else breakable for n in frame.columns if n not in formats}
         table.format({n: _as_text(each) for n, each in texts.items()}, na_rep=NOTHING, subset=list(texts))
         table.format_index(lambda name: typeset(names.get(str(name), str(name).replace("_", " "))), axis=1)
     else:  # pandas escapes a name before it asks what to call it, and not what it is called
@@ -163,14 +161,17 @@ def _is_wide(frame: pd.DataFrame) -> bool:
 
 
 def _below(written: Callable[[Any], str]) -> Callable[[Any], str]:
+    """A cell with its interval in a second line."""
     return lambda value: written(value).replace(" [", "<br>[")
 
 
 def _as_text(written: Callable[[str], str]) -> Callable[[Any], str]:
+    """A cell of text."""
     return lambda value: written(str(value))
 
 
 def _is_number(column: pd.Series) -> bool:
+    """Whether a column holds numbers."""
     return is_numeric_dtype(column) and not is_bool_dtype(column)
 
 
@@ -183,12 +184,12 @@ def _cell_format(name: str, column: pd.Series) -> Callable[[Any], str]:
     """How a cell of a number, or of a text that begins with one, is written."""
     if not _is_number(column):
         return lambda value: signs(str(value))
-    if name in _PROBABILITIES:
+    if name in _WRITTEN["probabilities"]:
         return lambda p: "< 0.0001" if p < 0.0001 else f"{p:.4f}"
     known = column.dropna()
     counted = len(known) and (known == known.round()).all() and (known.abs() > 1).any()
     form = ",.0f" if counted or is_integer_dtype(column) else ".3f"
-    form = ".1%" if name in _SHARES else f"+{form}" if name in _SIGNED else form
+    form = ".1%" if name in _WRITTEN["shares"] else f"+{form}" if name in _WRITTEN["signed"] else form
     return lambda value: signs(f"{value:{form}}")
 
 
@@ -207,6 +208,7 @@ def _marks_n(frame: pd.DataFrame) -> bool:
 
 
 def _any_text(frame: pd.DataFrame, pattern: str) -> bool:
+    """Whether any text of a table has a pattern."""
     texts = (frame[name] for name in frame.columns if not is_numeric_dtype(frame[name]))
     return any(isinstance(value, str) and re.search(pattern, value) for column in texts for value in column)
 

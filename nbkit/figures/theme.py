@@ -163,6 +163,7 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
 def _looks(
     names: Iterable[str], known: Mapping[str, Look], more: Sequence[Any], many: Sequence[Any] = ()
 ) -> dict[str, Look]:
+    """The looks of names: known ones as they are, others by what their names stand for."""
     names, found, free = list(dict.fromkeys(names)), dict(known), list[int]()
     others = sorted(name for name in names if name not in known)
     more = [*more, *many] if len(others) > len(more) else more

@@ -98,6 +98,7 @@ def passing(check: Callable[[str], Any]) -> AfterValidator:
     """
 
     def checked(names: Any) -> Any:
+        """Names that the check accepts."""
         for name in [names] if isinstance(names, str) else names:
             or_value_error(check, name)
         return names
@@ -449,6 +450,7 @@ class StudyParams(BaseModel):
 
     @model_validator(mode="after")
     def _without_contradictions(self) -> Self:
+        """Refuse parameters that do not fit together."""
         if problem := or_value_error(lambda found: next(found, None), self.contradictions()):
             raise ValueError(problem)
         return self
@@ -473,6 +475,7 @@ def _guarding(kind: type[StudyParams], hidden: frozenset[str]) -> type[StudyPara
     """A subclass of *kind* that refuses to read the *hidden* fields."""
 
     def read(self: StudyParams, name: str) -> Any:
+        """An attribute that is not hidden."""
         if name in hidden:
             raise NbkitError(f"'{name}' is read, but it is not in this table's key: mark it for it, too (`only`)")
         return object.__getattribute__(self, name)
@@ -508,6 +511,7 @@ class JudgedParams(ModelParams):
 
     @model_validator(mode="after")
     def _forms_with_keys(self) -> JudgedParams:
+        """Refuse forms without their key, and a key without forms."""
         for forms, key in self.tasks.items():
             if bool(getattr(self, forms)) != bool(getattr(self, key)):
                 raise ValueError(f"{forms} and {key} belong together: set both or neither")
@@ -568,8 +572,7 @@ def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:
     executed: the code of each cell that a kernel has run (IPython's ``In``). Of cells that were run again after a
     change the last counts.
     """
-    injected: set[str] = set()
-    declared: set[str] = set()
+    found: dict[bool, set[str]] = {}
     for code in executed:
         try:
             body = ast.parse(code).body
@@ -577,13 +580,10 @@ def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:
             continue
         targets = [node.targets[0] for node in body if isinstance(node, ast.Assign)]
         names = {target.id for target in targets if isinstance(target, ast.Name)}
-        if not names or len(names) < len(body):
-            continue  # more than parameters
-        if code.startswith(_INJECTED):
-            injected = names
-        elif names & {*fields, REST}:
-            declared = names
-    return declared | injected
+        is_injected = code.startswith(_INJECTED)
+        if names and len(names) == len(body) and (is_injected or names & {*fields, REST}):  # nothing but parameters
+            found[is_injected] = names
+    return set().union(*found.values())
 
 
 @dataclass(frozen=True)
@@ -659,10 +659,11 @@ class Notebook:
 def study_description(module: str) -> dict[str, Any]:
     """What the folder of a study's *module* (``__file__``) says of it, as arguments of `nbkit.studies.study.Study`.
 
-    ``study.yaml`` has title, paper, what verdicts mean and the columns of tables; ``notebooks.yaml`` lists its pages;
-    ``behaviour.yaml`` is read where it is needed.
+    The folder has the study's name; ``study.yaml`` has title, paper, what verdicts mean, and of the tables what is
+    asked, exported and bounded, and their columns; ``notebooks.yaml`` lists its pages; ``behaviour.yaml`` is read where
+    it is needed.
     """
     folder = Path(module).parent
     about: dict[str, Any] = read_own(folder / "study.yaml")
     notebooks = tuple(Notebook(path, **page) for path, page in read_own(folder / "notebooks.yaml").items())
-    return {**about, "behaviour": folder / "behaviour.yaml", "notebooks": notebooks}
+    return {"name": folder.name, **about, "behaviour": folder / "behaviour.yaml", "notebooks": notebooks}

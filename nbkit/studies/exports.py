@@ -100,9 +100,9 @@ def with_shown_texts(part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     the last column that the model is asked.
     """
     study, run = part.run.study, part.run
-    if study.texts is not None:
-        return study.texts(run, part, rows)
     items = part.of_base.rows.drop_duplicates("item").set_index("item")
+    if study.texts is not None:
+        return study.texts(run, part, rows, items)
     shown = rows.join(items[[name for name in TEXTS if name in items and name not in rows]], on="item")
     if not part.cell.model:
         return shown
@@ -129,6 +129,7 @@ def write_outcomes(
         )
 
     def made() -> Iterator[pd.DataFrame]:
+        """The parts of all runs, with version and study."""
         for params in runs:
             for part in parts(params, texts):
                 rows = part if models is None else part[part["model"].isin(models)]
@@ -148,6 +149,7 @@ def _plain(part: pd.DataFrame) -> pd.DataFrame:
     """Lists and dictionaries as JSON: a browser reads them, a spreadsheet shows them."""
 
     def as_json(value: Any) -> str | None:
+        """A nested value as JSON."""
         return json.dumps(plain(value), ensure_ascii=False) if isinstance(value, _NESTED) else None
 
     nested = [name for name in part if any(isinstance(value, _NESTED) for value in part[name].head(50))]
@@ -156,6 +158,7 @@ def _plain(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
+    """Write parts as one Parquet file that carries *about*; the number of rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -177,6 +180,7 @@ def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about
 
 
 def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
+    """Write parts as JSON lines; the number of rows."""
     n = 0
     with path.open("w", encoding="utf-8") as file:
         for part in made():
@@ -194,6 +198,7 @@ def _bare(value: Any) -> Any:
 
 
 def _write_csv(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
+    """Write parts as CSV; the number of rows."""
     n, columns = 0, list(dict.fromkeys(str(name) for part in made() for name in part))
     with path.open("w", encoding="utf-8", newline="") as file:
         for part in made():

@@ -57,7 +57,7 @@ def begin(kind: type[Params], namespace: Mapping[str, Any]) -> Params:
 
 
 def show(
-    shown: Figure | Styler | pd.DataFrame,
+    shown: Figure | pd.DataFrame,
     name: str = "",
     *,
     caption: str = "",
@@ -76,7 +76,7 @@ def show(
 
     Parameters
     ----------
-    shown : Figure, DataFrame or Styler
+    shown : Figure or DataFrame
         A figure is saved as ``figures/NAME.pdf``, a table as ``tables/NAME.csv`` and ``tables/NAME.tex``.
     name : str
         The name of the copies; without it nothing is saved.
@@ -112,25 +112,23 @@ def show(
         if data is not None and name:
             panels.save_table(data, name)
         return
-    metadata: dict[str, Any] = {}
-    if isinstance(shown, pd.DataFrame):
-        metadata = {"sentences": styles.common_filters(shown)} if len(shown) and is_of_run else {}
-        shown = _styled(shown, caption, headings, best, columns, html, empty)
+    metadata = {"sentences": styles.common_filters(shown)} if len(shown) and is_of_run else None
+    table = _styled(shown, caption, headings, best, columns, html, empty)
     if name:
-        panels.save_table(shown, name, text=text, data=data)
-    display(styles.folded(shown, fold) if fold else shown, metadata=metadata or None)
+        panels.save_table(table, name, text=text, data=data)
+    display(styles.folded(table, fold) if fold else table, metadata=metadata)
 
 
 def _styled(
     rows: pd.DataFrame, caption: str, headings: Mapping[str, str] | None, best: pd.DataFrame | None,
     columns: Sequence[str], html: Sequence[str], empty: str,
 ) -> Styler:  # fmt: skip
+    """A table as it is shown: columns, names, headings, HTML."""
     if not len(rows):
         return styles.empty(empty, caption)
     chosen = _shown(rows, columns) if columns else list(rows)
     named = {each: rows[each].map(theme.called(str(each))) for each in chosen if each in _NAMED}
-    heads = {**_HEADINGS, **(headings or {})}
-    table = styles.styled(rows[chosen].assign(**named), caption=caption, best=best, headings=heads)
+    table = styles.styled(rows[chosen].assign(**named), caption=caption, best=best, headings=headings)
     wide = [{"selector": f"td.col{place}", "props": "min-width: 15em"} for place, each in enumerate(chosen)
             if each in html and rows[each].str.len().median() > _SENTENCE]  # fmt: skip
     table.set_table_styles(wide, overwrite=False)  # type: ignore[arg-type]
@@ -146,9 +144,8 @@ def _shown(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 #: Characters of HTML from which on a cell holds a sentence, which needs room.
 _SENTENCE = 40
-#: Columns whose values are written as they are called, and what columns are called beside `theme.theme_data`.
+#: Columns whose values are written as they are called.
 _NAMED = ("perturbation", "perturbation_a", "perturbation_b", "metric", "capability")
-_HEADINGS = {"source_language": "from", "target_language": "language", "units": "independent units"}
 
 
 def note(words: str) -> None:
@@ -269,11 +266,6 @@ def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequen
     )
 
 
-def html(text: str) -> None:
-    """Show a piece of HTML that the notebook made."""
-    display(HTML(text))
-
-
 def systems(uses: Iterable[Use]) -> list[str]:
     """The programs and files among models, each with its remarks (`Model.remark`)."""
     remarks: dict[str, dict[str, None]] = {}
@@ -286,11 +278,6 @@ def systems(uses: Iterable[Use]) -> list[str]:
 
 # ----------------------------------------------------------------------------
 # What the code behind a paper's numbers does differently: one table, on one page of each study.
-
-_CAPTION = (
-    "The printed numbers come from the research code. Where it departs from the paper, the column nbkit says which "
-    "of the two is shown here, and under which name the other. A dash: the share of what changes is not measured."
-)
 
 
 def research_code(paper: Paper) -> HTML | None:
@@ -305,8 +292,7 @@ def research_code(paper: Paper) -> HTML | None:
     shown = table[["topic", "paper", "code", "ours"]].assign(changes=shares.where(table["changes"].notna()))
     if table["note"].ne("").any():
         shown = shown.assign(note=table["note"])
-    headings = {"paper": "the paper", "code": "its research code", "ours": "nbkit"}
-    styled = styles.styled(shown, caption=_CAPTION, headings=headings)
+    styled = styles.styled(shown, **theme.theme_data()["research_code"])
     # A share is followed by words.
     styled.set_table_styles([{"selector": "td, th", "props": "text-align: left; white-space: normal"}], overwrite=False)
     return styles.folded(styled, "What the research code does differently")

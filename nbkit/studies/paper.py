@@ -55,6 +55,7 @@ class Paper:
 
     @cached_property
     def _artefacts(self) -> dict[str, dict[str, Any]]:
+        """What ``artefacts.yaml`` lists."""
         return read_own(self.folder / "artefacts.yaml")
 
     def names(self) -> list[str]:
@@ -62,6 +63,7 @@ class Paper:
         return list(self._artefacts)
 
     def _artefact(self, name: str) -> dict[str, Any]:
+        """A table or figure by its name. Raises `UnknownNameError`."""
         if name not in self._artefacts:
             raise UnknownNameError("published table or figure", name, self.names())
         return self._artefacts[name]

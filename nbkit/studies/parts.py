@@ -99,6 +99,7 @@ class Run:
             _compute(sorted(left, key=lambda part: part.cell.model), executor)  # a model stays loaded meanwhile
 
     def _is_complete(self, tables: Iterable[Table]) -> bool:
+        """Whether every part of tables is stored."""
         try:
             return all(part.is_there for table in tables for part in self.parts(table))
         except (NbkitError, OSError):  # something is missing that keys are made of: say all that is wrong
@@ -106,6 +107,7 @@ class Run:
             raise
 
     def _refuse_problems(self) -> None:
+        """Raise `NbkitError` with all problems of the run."""
         if problems := self.study.problems(self.params, untranslated=False):
             raise NbkitError("\n".join(problems))
 
@@ -248,6 +250,7 @@ class Part:
 
     @property
     def _stop(self) -> int | None:
+        """The unit after the last one of the part; None if the number of units is not known."""
         return None if self.size is None or self.base is None else min(self.size, self.start + self.base.unit)
 
     @property
@@ -307,6 +310,7 @@ class Part:
                 part.rows  # noqa: B018 - computed and stored
 
     def _made(self) -> pd.DataFrame:
+        """Compute the rows, with the names of the cell; errors name the part."""
         try:
             rows, units = self._computed()
         except (NbkitError, MemoryError):
@@ -356,6 +360,7 @@ class Part:
         return self._checked(table.assign(item=pd.Series(ids, dtype="str"))), len(units)
 
     def _ask(self, cell: Cell, texts: Sequence[str]) -> list[Any]:
+        """A model's answers to texts."""
         return self.run.study.models.ask(self.run.params, cell, list(texts))
 
     def _of_each(self, table: Table) -> pd.DataFrame:
@@ -377,6 +382,7 @@ class Part:
         return latest(_WHOLE, key, 4, lambda: stacked((part.rows for part in parts), table.columns))
 
     def _checked(self, made: Any) -> pd.DataFrame:
+        """The rows of a table, if it has the columns that it declares."""
         if not hasattr(made, "columns"):
             raise NbkitError(f"{self.place} ({_source(self.table.make)}): a DataFrame is expected, found {made!r:.60}")
         if lacking := [name for name in self.table.columns if name not in made] if len(made) else []:
@@ -465,9 +471,11 @@ def item_id(*values: Any) -> str:
 
 
 def _short(key: Mapping[str, Any]) -> str:
+    """A digest of a key."""
     return hashlib.blake2b(json.dumps(key, sort_keys=True).encode(), digest_size=10).hexdigest()
 
 
 def _source(function: Callable[..., Any]) -> str:
+    """The file and the line of a function."""
     code = inspect.unwrap(function).__code__
     return f"{Path(code.co_filename).name}:{code.co_firstlineno}"

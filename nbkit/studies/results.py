@@ -92,6 +92,7 @@ class Outcomes:
 
     @property
     def _declared(self) -> Mapping[str, Judged]:
+        """The declared measures; none without rows."""
         return self.behaviour.outcomes.measures if self.behaviour.outcomes and len(self.rows) else {}
 
     def _with(self, judged: Judged) -> tuple[pd.DataFrame, pd.Series]:
@@ -106,6 +107,7 @@ class Outcomes:
         return rows, values.astype(float)
 
     def _as_measured(self, rows: pd.DataFrame, values: pd.Series, judged: Judged) -> pd.DataFrame:
+        """Rows of one measure with the columns of `measured`."""
         import pandas as pd
 
         columns = self.behaviour.outcomes
@@ -139,6 +141,7 @@ def _bound(pattern: str, name: str) -> dict[str, str] | None:
 
 
 def _as_text(column: pd.Series) -> pd.Series:
+    """Values as text; missing ones stay."""
     return column.astype(object).map(str, na_action="ignore")
 
 
@@ -236,6 +239,7 @@ def _read_jsonl(path: Path) -> pd.DataFrame:
 
 
 def _check_columns(rows: pd.DataFrame) -> None:
+    """Raise `NbkitError` for a table without the columns of outcomes."""
     needed = ("study", "item", "unit", "source_language", "target_language", "model")
     if lacking := [name for name in needed if name not in rows]:
         raise NbkitError(
@@ -253,6 +257,7 @@ def by_study(rows: pd.DataFrame, studies: Registry[Any]) -> Iterator[Outcomes]:
 
 
 def _of_declaration(rows: pd.DataFrame, about: Mapping[str, Any], path: Path | str) -> Outcomes:
+    """Rows with what their file, or their study, declares of them."""
     try:
         behaviour = Behaviour(**{"title": about["study"], "question": "", "measures": {}, **about["behaviour"]})
     except ValidationError as error:

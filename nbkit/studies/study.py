@@ -37,6 +37,7 @@ _FILL_PART = f"{fill_part.__module__}:{fill_part.__name__}"
 
 
 def _nothing(*_: Any) -> Any:
+    """What a table declares by default."""
     return None
 
 
@@ -109,10 +110,10 @@ class Study:
     models beside those of the cells. calls: what tables call a model of the run, by default its label; spelling: one
     spelling for models of the paper and of runs. pages: the cells of the report, each with its own pages. tags:
     what the report's filters know every cell by, beside language and model. exports: the tables that files of outcomes
-    hold, exported: the cells of which. texts: their rows with the columns that browsers show
-    (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
-    the file that declares what the study says of a system. bounds: by parameter, the table whose "units" or "rows" it
-    bounds. columns: by table, the names of its columns, separated by blanks.
+    hold, exported: the cells of which. texts: their rows with the columns that browsers show, from a part, its rows and
+    its items (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence.
+    behaviour: the file that declares what the study says of a system. bounds: by parameter, the table whose "units" or
+    "rows" it bounds. columns: by table, the names of its columns, separated by blanks.
     """
 
     name: str

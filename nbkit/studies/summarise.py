@@ -163,6 +163,7 @@ class _Group(NamedTuple):
 def _sums_of_frame(
     frame: pd.DataFrame, value: str, by: list[str], cells: list[str], cluster: list[str], min_n: int
 ) -> _Sums:
+    """The sums of a DataFrame."""
     rows = _columns(frame, {_VALUE: value}, [*cells, *cluster])
     places = _codes(rows, by)  # also of groups whose first value is missing
     size = rows[_VALUE].groupby(_codes(rows, cells)).transform("count")
@@ -221,6 +222,7 @@ _VALUE, _ALL, _ROWS = "_value", "_all", "_rows"
 
 
 def _in_groups(sums: _Sums) -> Iterator[_Group]:
+    """The sums of each group."""
     order = np.argsort(sums.groups, kind="stable")
     edges = np.searchsorted(sums.groups, np.arange(len(sums.values) + 1), sorter=order)
     for value, n, most, start, end in zip(sums.values, sums.n, sums.most, edges, edges[1:], strict=False):
@@ -230,6 +232,7 @@ def _in_groups(sums: _Sums) -> Iterator[_Group]:
 
 
 def _bounds(group: _Group, interval: IntervalOf, within: tuple[float, float] | None) -> tuple[float, float]:
+    """The interval of a group."""
     if interval == "mean":
         return influence_bounds(group.value, group.influence, values=group.means, weights=group.weights, within=within)
     units = len(group.influence)
@@ -542,6 +545,7 @@ test_systems.__test__ = False  # type: ignore[attr-defined]  # pytest collects w
 
 
 def _list(names: Names) -> list[str]:
+    """Names as a list."""
     return [names] if isinstance(names, str) else list(names)
 
 
@@ -572,6 +576,7 @@ def _evaluated(frame: pd.DataFrame, expression: str) -> pd.Series:
 
 
 def _no_numbers(expression: str, example: Any) -> str:
+    """The message for a column of texts."""
     return f"'{expression}' is not a number, but {example!r} for example; compare it: \"{expression} == {example!r}\""
 
 
@@ -607,6 +612,7 @@ def check_names(expression: str, known: Any) -> None:
 
 
 def _parsed(expression: str) -> ast.expr:
+    """The syntax tree of an expression. Raises `NbkitError`."""
     try:
         return ast.parse(expression.strip(), mode="eval").body
     except SyntaxError:
@@ -632,19 +638,24 @@ class _Sql(ast.NodeTransformer):
     """Writes names, texts and operators of Python as DuckDB does."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
+        """A column."""
         return ast.Name(_quoted(node.id))
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """A text or a number."""
         return ast.Name("'" + node.value.replace("'", "''") + "'") if isinstance(node.value, str) else node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Arithmetic; & and | are logical."""
         logical = {ast.BitAnd: ast.And, ast.BitOr: ast.Or}.get(type(node.op))
         return self.generic_visit(ast.BoolOp(logical(), [node.left, node.right]) if logical else node)
 
     def visit_Invert(self, node: ast.Invert) -> ast.unaryop:
+        """~ is logical."""
         return ast.Not()
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """A comparison; a < b < c is two."""
         sides = pairwise([node.left, *node.comparators])
         each: list[ast.expr] = [ast.Compare(a, [op], [b]) for (a, b), op in zip(sides, node.ops, strict=True)]
         return self.generic_visit(ast.BoolOp(ast.And(), each) if len(each) > 1 else node)
@@ -665,6 +676,7 @@ def _sql(tree: ast.expr, expression: str) -> str:
 
 
 def _quoted(name: str) -> str:
+    """A name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -313,9 +313,9 @@ def test_pairs_without_enough_permutations_are_dropped_and_counted(models, tmp_p
         "x\ty\t-",
     ]
     p = of_file(own_set(tmp_path / "pairs.tsv", rows), clumps=[], on_error="skip")
-    left = study.left_out(p).set_index("reason")["n"]
+    left = study.exclusions(p).set_index("reason")["n"]
     assert left["no gold label, or malformed"] == 1 and left["a side has no 12 derangements"] == 2
-    assert study.kept(p)[["n", "of"]].iloc[0].tolist() == [1, 3]
+    assert study.pairs_by_scheme(p)[["n", "of"]].iloc[0].tolist() == [1, 3]
 
 
 def test_permutations_keep_words_and_final_mark(models):

@@ -34,6 +34,7 @@ def _points(params: DisambiguationParams) -> Iterator[Cell]:
 
 
 def _page_cells(params: DisambiguationParams) -> Iterator[base.PageCell]:
+    """A page for each model."""
     for model in params.models:
         tags = {"corpus": params.domain, "model": label(model), "language": params.target}
         name = base.cell_label(params.domain, label(model))
@@ -94,11 +95,11 @@ def _has_links(params: DisambiguationParams, corpus: str) -> bool:
 
 
 def _trained_on(params: DisambiguationParams, cell: Cell) -> list[Any]:
+    """The identity of the training corpus, and how many of its pairs are read."""
     return [mining.corpus_identity(params, cell, params.training_corpus), params.training_pairs]
 
 
 STUDY = Study(
-    name="disambiguation",
     params=DisambiguationParams,
     tables=(
         # of the training corpus
@@ -132,16 +133,12 @@ STUDY = Study(
               most=lambda params, cell: 0),  # nobody knows before the test pairs are there
         Table(attacks.attacks, inputs=senses.words_identity),
     ),
-    asks=("source", "text"),
-    grid=("model",),
     points=_points,
     check=_problems,
     skips=_skips,
     uses_more=_uses_more,
     pages=_page_cells,
     texts=with_texts,
-    exports=("outcomes", "attacks"),
     exported=lambda params, cell: cell.model in params.models,
-    bounds={"n_pairs": ("pairs", "units"), "n_test": ("items", "rows")},
     **study_description(__file__),
 )  # fmt: skip

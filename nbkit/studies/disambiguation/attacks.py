@@ -95,6 +95,7 @@ def samples(
 
 
 def _of_seed(params: DisambiguationParams, pair: Mapping[Any, Any], known: SenseCounts) -> Iterator[dict[str, Any]]:
+    """Every sample of a seed sentence: its edits with adjectives that go with a wrong sense."""
     word, sense, lexicon = pair["homograph"], pair["sense"], params.homographs.homographs
     text = source_of(pair, params.source)
     number, homograph = sentence_of(text, pair["token"])
@@ -116,6 +117,7 @@ def _of_seed(params: DisambiguationParams, pair: Mapping[Any, Any], known: Sense
 def _sample(
     pair: Mapping[Any, Any], text: Text, number: int, candidate: Candidate, known: SenseCounts, adversarial: str
 ) -> dict[str, Any]:
+    """A row of `samples`: a seed sentence after one edit."""
     sample, origin = edited_text(text, number, candidate)
     attractor, seed = candidate.attractor, candidate.seed
     name = [pair["key"], candidate.kind, attractor, candidate.noun, candidate.replaced, number]
@@ -172,8 +174,7 @@ def attacks(
     outcome = pd.Series([attack_outcome(*row) for row in each], index=fluent.index, dtype="str")
     return fluent[GROUPS].assign(
         bias=fluent["freq_wrong"] - fluent["freq_right"],
-        words=found["words"],
-        found=found["found"],
+        **found[["words", "found"]],
         reason=reasons(outcome, found["reason"], KEPT),
         outcome=outcome,
         withstood=outcome.map({KEPT: 1.0, SUCCESS: 0.0}).astype(float),

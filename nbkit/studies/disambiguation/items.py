@@ -59,6 +59,7 @@ def pairs(
 
 
 def _by_references(params: DisambiguationParams, pairs: list[Pair], linked: Iterator[Any]) -> Units:
+    """The homographs of each pair, with the senses that their references show."""
     finder = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns)
     for pair, links in zip(pairs, linked, strict=True):
         senses = finder.pair_senses(pair.source, pair.target, links)
@@ -67,6 +68,7 @@ def _by_references(params: DisambiguationParams, pairs: list[Pair], linked: Iter
 
 
 def _by_reference(params: DisambiguationParams, pair: Pair, sense: Sense, is_repeated: bool) -> dict[str, Any]:
+    """A homograph with the sense that its reference shows, or why it is not tested."""
     why = SHORT if len(pair.source) < params.min_tokens else REPEATED if is_repeated else sense.reason or ""
     row = {"key": f"{pair.id}/{sense.homograph}", "homograph": sense.homograph, "token": sense.token, "left_out": why}
     if why:
@@ -80,6 +82,7 @@ def _by_reference(params: DisambiguationParams, pair: Pair, sense: Sense, is_rep
 def _by_majority(
     params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int, votes: pd.DataFrame
 ) -> Units:
+    """The homographs of each source, with the sense that most voters chose."""
     own = votes[(votes["corpus"] == corpus) & votes["unit"].between(start, start + n - 1)]
     cast: dict[Any, list[dict[str, Any]]] = {}
     for (unit, key, _), rows in own.groupby(["unit", "key", "token"], sort=False):
@@ -91,6 +94,7 @@ def _by_majority(
 def _row(
     params: DisambiguationParams, row: Mapping[str, Any], corpus: str, fold: int, known: SenseCounts
 ) -> dict[str, Any]:
+    """A row of `pairs`, with the biases of a homograph that is tested."""
     key, homograph = str(row["key"]), row["homograph"]
     row = {**row, "key": f"{corpus}/{key}", "corpus": corpus, "pair": f"{corpus}/{key.removesuffix(f'/{homograph}')}"}
     if row["left_out"]:

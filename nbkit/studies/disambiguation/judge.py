@@ -51,8 +51,7 @@ def outcomes(
     variants = {f"outcome_{name}": each for name, each in zip(VARIANTS, others, strict=True)}
     return items[GROUPS].assign(
         bias=items[f"freq_wrong_{params.bias}"] - items[f"freq_right_{params.bias}"],
-        words=found["words"],
-        found=found["found"],
+        **found[["words", "found"]],
         reason=reasons(outcome, found["reason"], RIGHT),
         outcome=outcome,
         right=outcome.map({RIGHT: 1.0, WRONG: 0.0}).astype(float),

@@ -66,6 +66,7 @@ def aligned(params: DisambiguationParams, cell: Cell) -> pd.DataFrame:
 
 
 def _links_table(aligner: Aligner, pairs: Iterable[Pair]) -> pd.DataFrame:
+    """The links of pairs of texts as a table, each flat: i, j, i, j …"""
     found = aligner.align([(pair.source.tokens, pair.target.tokens) for pair in pairs])
     return pd.DataFrame({"links": [[place for link in links for place in link] for links in found]})
 
@@ -90,6 +91,7 @@ def gold_links(corpus: str, pairs: Iterable[Pair]) -> Iterator[Alignment]:
 
 
 def _alignment(flat: Sequence[Any]) -> Alignment:
+    """Flat links as pairs of places."""
     places = [int(place) for place in flat]
     return tuple(zip(places[::2], places[1::2], strict=True))
 
@@ -143,6 +145,7 @@ def links(params: DisambiguationParams, cell: Cell) -> pd.DataFrame:
 
 
 def _learned_from(params: DisambiguationParams) -> int | None:
+    """How many training pairs the aligner of translations learns from; None: all."""
     return min((n for n in (params.aligner_pairs, params.training_pairs) if n is not None), default=None)
 
 
@@ -158,6 +161,7 @@ def hypothesis_aligner(params: DisambiguationParams, cell: Cell, links: pd.DataF
         return load_aligner("lexicon", *cell[:2], entries=entries)
 
     def loaded() -> Aligner:
+        """The aligner, trained where it learns from a corpus."""
         if name != OF_A_CORPUS:
             return load_aligner(name, *cell[:2])
         pairs = pairs_of(params, cell, params.training_corpus, _learned_from(params))
@@ -303,6 +307,7 @@ def _adjectives(text: Text) -> Iterator[tuple[int, str, str]]:
 
 
 def _modifies(sentence: Sentence, token: int, head: int) -> bool:
+    """Whether a token is an adjective that an attack can write before its head."""
     upos, deprels = sentence.upos or (), sentence.deprels or ()
     if deprels[token] != "amod" or head == ROOT or (upos[token], upos[head]) != ("ADJ", "NOUN"):
         return False

@@ -332,6 +332,7 @@ def whole_sentences(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.D
 
     @cache
     def of_seed(key: str, homograph: str, sense: str, measure: str) -> float:
+        """The sum of the biases of the words of a seed sentence."""
         counts = known(items.at[key, "fold"])
         return sum(measures[measure](counts, word, homograph, sense) for word in lemmas(texts[key]))
 

@@ -281,4 +281,5 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         return self._lexicon()
 
     def _lexicon(self) -> HomographLexicon:
+        """Read the sense clusters."""
         return load_homographs(self.lexicon, self.target, src=self.source, on_conflict=self.on_conflict)

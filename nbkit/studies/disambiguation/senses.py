@@ -60,6 +60,7 @@ def senses_of(
 def _found(
     params: DisambiguationParams, finder: SenseFinder, target: Text | None, links: Any, pair: Any, word: str, token: int
 ) -> tuple[Any, ...]:
+    """A row of `senses_of`."""
     if target is None:
         return "", "", NOT_ALIGNED, "{}", "", -1, -1
     marked = _marked(pair[0], params.source, word, int(token))

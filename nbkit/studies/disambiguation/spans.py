@@ -13,12 +13,11 @@ from nbkit.studies.disambiguation.senses import characters
 from nbkit.studies.parts import Part, Run, spans
 
 
-def with_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
+def with_texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Rows of a part of outcomes or attacks with source, reference, output and spans; attacks with changed, too."""
-    items = part.of_base.rows
     is_attack = "text" in items
     answers = run.answers(part.cell, items)["text" if is_attack else "source"]
-    known = items.assign(output=answers).set_index("item").loc[rows["item"]]
+    known = items.assign(output=answers).loc[rows["item"]]
     every: list[dict[Any, Any]] = known.assign(words=rows["words"].to_numpy()).to_dict("records")
     shown = known[["source", *(["text"] if is_attack else []), "reference", "output"]].set_axis(rows.index)
     marks = [

@@ -32,17 +32,18 @@ def _skipped(params: IdiomsParams, cell: Cell) -> Iterator[str]:
 
 
 def _points(params: IdiomsParams) -> Iterator[Cell]:
+    """Each language with each system."""
     for language in params.languages:
         yield from (Cell(params.source, language, system.name) for system in params.systems)
 
 
 def _voters(params: IdiomsParams) -> list[Use]:
+    """The voters, for each language."""
     langs = [(params.source, language) for language in params.languages]
     return [Use(Translators, name, each) for each in langs for name in params.voters or ()]
 
 
 STUDY = Study(
-    name="idioms",
     params=IdiomsParams,
     tables=(
         # Large parts, as a corpus can be read from its beginning only; links of a statistical aligner depend on what is
@@ -70,8 +71,6 @@ STUDY = Study(
     check=problems,
     skips=_skipped,
     uses_more=_voters,
-    exports=("outcomes", "control_outcomes", "similar", "control_similar", "probes", "compared"),
     texts=judge.with_shown_texts,
-    bounds={"n_test": ("items", "units")},
     **study_description(__file__),
 )  # fmt: skip

@@ -123,6 +123,7 @@ def _judge(
     params: IdiomsParams, cell: Cell, items: pd.DataFrame, translations: pd.Series, dictionary: pd.DataFrame,
     links: pd.DataFrame, splits: pd.DataFrame,
 ) -> pd.DataFrame:  # fmt: skip
+    """LitTER and APT-Eval of any translations of the items."""
     pairs, literal = [pair_of(row) for row in items.to_dict("records")], []
     litters = litter_variants(params.variants, cell, dictionary)
     texts = source_texts(params, items["source"].tolist())
@@ -249,6 +250,7 @@ def probe_counts(params: IdiomsParams, cell: Cell, items: pd.DataFrame) -> tuple
 
 
 def _probe(params: IdiomsParams, cell: Cell) -> Model:
+    """The probe of the model of a cell."""
     return load_probe(cell.model, *cell[:2], decoding=params.decoding, **params.probing)
 
 
@@ -262,9 +264,8 @@ def probed_by(params: IdiomsParams, cell: Cell) -> Any:
 # What browsers show.
 
 
-def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
+def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Rows of any table with their texts, and spans: the idiom in the source and what is literal in the output."""
-    items = part.of_base.rows.drop_duplicates("item").set_index("item")
     shown = rows.join(items[["source", "reference"]], on="item")
     if "hypothesis" in rows:
         shown["output"] = rows["hypothesis"]

@@ -21,7 +21,7 @@ from nbkit.measure.literal import LiteralJudgement
 from nbkit.seeding import address
 from nbkit.studies import notebook
 from nbkit.studies.idioms import STUDY, scores
-from nbkit.studies.idioms.items import two_by_two
+from nbkit.studies.idioms.items import pair_of
 from nbkit.studies.idioms.links import token_spans
 from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams
 from nbkit.yaml_text import read_own
@@ -34,6 +34,7 @@ EXAMPLE = [*scores.OF, "idiom", "source", "spans", "reference", "hypothesis", "b
 
 @cache
 def _data() -> dict[str, Any]:
+    """All of ``looks.yaml``."""
     return read_own(Path(__file__).with_name("looks.yaml"))
 
 
@@ -122,6 +123,7 @@ _ARROW = {"arrowstyle": "->", "color": "#555555"}
 
 
 def _box(panel: Any, x: float, y: float, text: str, fill: str, **how: Any) -> None:
+    """Draw a text in a box."""
     box = {"boxstyle": "round,pad=0.3", "linewidth": 0.8, "facecolor": fill, "edgecolor": "#8A8A8A"}
     panel.text(x, y, text, **{"ha": "center", "va": "center", "bbox": box, **how})
 
@@ -210,10 +212,8 @@ def litter_table(found: pd.DataFrame, params: IdiomsParams, name: str) -> None:
     """Show LitTER as the paper's text and as in its figures, over idioms, over pairs, and of covered pairs."""
     main = found[found["main"].astype(bool)]
     covered = main.assign(paper=main["paper"].astype(float).where(main["covered"].astype(bool)))
-    text, figures, reached = (
-        scores.mean_over_idioms(rows, value, interval="share")
-        for rows, value in ((main, "paper"), (main, "published"), (covered, "paper"))
-    )
+    each = ((main, "paper"), (main, "published"), (covered, "paper"))
+    text, figures, reached = (scores.mean_over_idioms(*own, interval="share") for own in each)
     ends = ("low", "high")
     shown = text[scores.OF].assign(
         all=styles.cells(text, "value", ends), published=styles.cells(figures, "value", ends),
@@ -329,16 +329,15 @@ def examples(params: IdiomsParams, k: int = 3) -> pd.DataFrame:
     found["turn"] = found.groupby(["target_language", "model", "idiom", "paper"]).cumcount()
     found = found[found["open"].astype(bool)].sort_values(["turn", "rank"])
     found = found.groupby(["target_language", "model", "paper"]).head(k)
-    systems = {system.label: system for system in params.systems}
-    keys: dict[Any, Any] = {"target_language": params.languages.index, "model": [*systems].index, "paper": not_}
+    systems = [system.label for system in params.systems]
+    keys: dict[Any, Any] = {"target_language": params.languages.index, "model": systems.index, "paper": not_}
     found = found.sort_values([*keys], key=lambda column: column.map(keys[column.name]), kind="stable")
     litters, rows = scores.litters(params), []
     for row in found.to_dict("records"):
-        language, system, spans = row["target_language"], systems[row["model"]], two_by_two(row["spans"])
-        words = [row["source"][start:end] for start, end in spans]
-        judgement = litters[language]["paper"].judge_spans(words, row["reference"], row["answer_source"])
-        texts = (row["idiom"], row["source"], json.dumps(spans), row["reference"], row["answer_source"])
-        rows.append((language, system.condition, system.model, *texts, *judgement_json(judgement), judgement.error))
+        pair, of = pair_of(row), (row["target_language"], row["condition"], row["name"])
+        judgement = litters[of[0]]["paper"].judge_spans(pair.words, pair.target, row["answer_source"])
+        texts = (pair.idiom, pair.source, json.dumps(pair.spans), pair.target, row["answer_source"])
+        rows.append((*of, *texts, *judgement_json(judgement), judgement.error))
     return pd.DataFrame(rows, columns=EXAMPLE)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, field_validator
@@ -163,6 +164,7 @@ class IdiomsParams(TranslatorParams):
     @field_validator("data")
     @classmethod
     def _known_data(cls, name: str) -> str:
+        """Refuse data of an unknown kind."""
         if name not in ("sandbox-idioms", "mined") and not re.match("files:.", name):
             raise ValueError(f"unknown data {name!r}; use sandbox-idioms, mined or files:FOLDER/NAME")
         return name
@@ -170,6 +172,7 @@ class IdiomsParams(TranslatorParams):
     @field_validator("models")
     @classmethod
     def _distinct_names(cls, names: dict[str, str]) -> dict[str, str]:
+        """Refuse names that tables cannot distinguish, and those of the controls."""
         with_distinct_labels(list(names), paper_name, way_out="rename one (a key of models)")
         reserved = {name for name in names if name.casefold() in CONTROL_NAMES}
         if reserved:
@@ -181,6 +184,7 @@ class IdiomsParams(TranslatorParams):
     @field_validator("contexts")
     @classmethod
     def _contexts_from_wide_to_narrow(cls, names: list[str]) -> list[str]:
+        """The contexts in the order of the paper, the full one included."""
         wanted = {*names, "full"} if names else set()
         return [name for name in CONTEXTS if name in wanted]
 
@@ -212,12 +216,8 @@ class IdiomsParams(TranslatorParams):
     @property
     def systems(self) -> list[System]:
         """Each model in each of its conditions, in the order of the paper's tables: by condition."""
-        found = [
-            System(model, condition, name.replace(CONDITION, condition))
-            for condition in self.conditions
-            for model, name in self.models.items()
-            if CONDITION in name
-        ]
+        each = product(self.conditions, self.models.items())
+        found = [System(model, of, name.replace(CONDITION, of)) for of, (model, name) in each if CONDITION in name]
         return found + [System(model, AS_IT_IS, name) for model, name in self.models.items() if CONDITION not in name]
 
     def narrowed(self, language: str, model: str) -> IdiomsParams:

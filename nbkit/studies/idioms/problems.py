@@ -39,6 +39,7 @@ def problems(params: IdiomsParams, cell: Cell) -> Iterator[str | None]:
 
 @as_problem
 def _data(params: IdiomsParams, cell: Cell) -> str | None:
+    """Why the sentence pairs with idioms cannot be read, or None."""
     if params.data == "sandbox-idioms":
         sandbox_identity(cell)
     elif params.data == "mined":
@@ -51,6 +52,7 @@ def _data(params: IdiomsParams, cell: Cell) -> str | None:
 
 
 def _dictionary(params: IdiomsParams, cell: Cell) -> Iterator[str]:
+    """Why the dictionary of LitTER cannot be read."""
     if params.dictionary == "sandbox":
         sandbox_identity(cell)
     elif params.dictionary.startswith(MUSE):

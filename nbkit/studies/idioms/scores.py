@@ -125,10 +125,8 @@ def apt_eval(found: pd.DataFrame) -> pd.DataFrame:
     sides = {f"empty_{side}": found[f"{side}_words"].eq("").astype(float) for side in ("reference", "hypothesis")}
     empty = found.assign(**sides).groupby(by, as_index=False, sort=False)[list(sides)].mean()
     table = pd.concat(tables, ignore_index=True).merge(empty, on=by)
-    signed = [
-        signature(aligner, published=measure.endswith("_published"))
-        for measure, aligner in zip(table["measure"], table["aligner"], strict=True)
-    ]
+    published = table["measure"].str.endswith("_published").astype(bool)
+    signed = [signature(aligner, published=own) for aligner, own in zip(table["aligner"], published, strict=True)]
     return _in_order(table.assign(signature=signed), found)
 
 
@@ -191,6 +189,7 @@ def _in_context(wide: pd.DataFrame, measure: str, context: str, before: str = ""
         sums = [f"{name}_{each}" for each in (context, before) if each for name in ("log_probability", "subwords")]
 
         def perplexity(totals: np.ndarray) -> float:
+            """The perplexity of summed log probabilities, or its difference from another one."""
             return float(corpus_perplexity(*totals[:2]) - (corpus_perplexity(*totals[2:]) if before else 0.0))
 
         return of_sums(wide, sums, perplexity, OF, cluster="idiom", within=None if before else (1, np.inf))
@@ -215,10 +214,8 @@ def results(params: IdiomsParams) -> pd.DataFrame:
     if found.empty:
         return pd.DataFrame(columns=[*_RESULT, "value", "low", "high", "n", "as_computed", *_BESIDE])
     main = found[found["main"].astype(bool)]
-    litter, coded = (
-        mean_over_idioms(main, name, interval="share").assign(measure="litter", of="")
-        for name in ("paper", "published")
-    )
+    named = {"measure": "litter", "of": ""}
+    litter, coded = (mean_over_idioms(main, each, interval="share").assign(**named) for each in ("paper", "published"))
     targeted = apt_eval(found).rename(columns={"aligner": "of"})
     is_theirs = targeted["measure"] == "unigram_precision_published"
     ours = [each.assign(n=each["idioms"]) for each in (litter, targeted[~is_theirs])]
@@ -294,6 +291,5 @@ def findings(params: IdiomsParams, found: pd.DataFrame) -> pd.DataFrame:
         holds = np.select([table["low"] > 0, table["high"] < 0], ["yes", "no"], "not sure")
         table = table.assign(finding=words, holds=holds).rename(columns={"value": "difference"})
         tables.append(table[list(tables[0])])
-    return pd.concat(tables[1:] or tables, ignore_index=True).sort_values(
-        "language", key=lambda each: each.map(params.languages.index), kind="stable", ignore_index=True
-    )
+    table = pd.concat(tables[1:] or tables)
+    return table.sort_values("language", key=lambda x: x.map(params.languages.index), kind="stable", ignore_index=True)

@@ -99,10 +99,8 @@ def write_training_data(params: IdiomsParams, language: str, folder: Path) -> di
     Source: idioms paper, §3.1.
     """
     cell, of_one = Cell(params.source, language), params.model_copy(update={"languages": [language]})
-    splits = params.study.read(of_one, "splits")
-    parts = {
-        name: [pair_of(row) for row in splits[splits["split"] == name].to_dict("records")] for name in ("train", "test")
-    }
+    splits = params.study.read(of_one, "splits").set_index("split")
+    parts = {name: list(map(pair_of, splits[splits.index == name].to_dict("records"))) for name in ("train", "test")}
     folder.mkdir(parents=True, exist_ok=True)
     counts = {"regular": 0}
     if params.corpora:

@@ -32,6 +32,7 @@ from nbkit.studies.study import Study, Table
 
 
 def _points(params: NliPermutationParams) -> Iterator[Cell]:
+    """Each set with each classifier."""
     for model in params.scored_models or [""]:
         yield from (Cell(params.language, corpus, model) for corpus in params.corpora)
 
@@ -48,11 +49,8 @@ def _skips(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
 
 
 STUDY = Study(
-    name="nli_permutation",
     params=NliPermutationParams,
-    asks=("text",),
     models=Classifiers,
-    of=("source_language", "corpus"),
     points=_points,
     skips=_skips,
     check=problems,
@@ -69,8 +67,6 @@ STUDY = Study(
         Table(trees, inputs=training_inputs),
         Table(ratios, inputs=inputs, size=size, unit=UNIT),
     ),
-    exports=("outcomes", "variant_outcomes"),
-    bounds={"n_pairs": ("items", "units")},
     **study_description(__file__),
 )
 

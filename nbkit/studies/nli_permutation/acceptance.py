@@ -99,11 +99,8 @@ def control(pairs: pd.DataFrame) -> pd.DataFrame:
 
 def omega_curve(pairs: pd.DataFrame, permutations: int) -> pd.DataFrame:
     """Ω_x with its interval at every threshold at which it can change (Figure 7): threshold, omega, low, high, n."""
-    rows = [
-        (*of, x, *share_interval(own["share"].to_numpy() > x))
-        for of, own in pairs.groupby(OF, sort=False)
-        for x in np.arange(permutations) / permutations
-    ]
+    each = product(pairs.groupby(OF, sort=False)["share"], np.arange(permutations) / permutations)
+    rows = [(*of, x, *share_interval(shares.to_numpy() > x)) for (of, shares), x in each]
     return pd.DataFrame(rows, columns=[*OF, "threshold", "omega", "low", "high", "n"])
 
 

@@ -146,6 +146,7 @@ def _rows(
 
 
 def _table(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    """Rows of items as a table."""
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(BLEU, np.float32))
 
 
@@ -156,6 +157,7 @@ def _sides(both: DerangedPair, measured: Any) -> np.ndarray:
 
 
 def _bleu(both: DerangedPair) -> np.ndarray:
+    """BLEU of each permutation against the control, the mean of both sides."""
     return _sides(both, lambda side, orders: permutation_bleu(side, orders, BLEU_ORDERS))
 
 

@@ -47,6 +47,7 @@ def variant_outcomes(
 
 
 def _judge(params: NliPermutationParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """The label of each item, whether it is the gold one, and how sure the model is."""
     probabilities = np.stack(answers["text"].to_list()).astype(float)
     refused = np.isnan(probabilities).any(axis=1)
     given = _LABELS[np.where(refused, len(LABELS), np.nan_to_num(probabilities).argmax(axis=1))]
@@ -95,13 +96,12 @@ def _shares(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return values.groupby(by, sort=False).mean().reset_index()
 
 
-def shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
+def shown_texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Outcomes with the pair as written, as it was asked where that differs, and the gold and the given label."""
-    both = part.of_base, part.beside(run.study.table("items"))
-    own, original = (each.rows.drop_duplicates("item").set_index("item")["text"] for each in both)
+    original = part.beside(run.study.table("items")).rows.drop_duplicates("item").set_index("item")["text"]
     return rows.assign(
         source=rows["pair"].map(original),
-        changed=rows["item"].map(own).where(rows["scheme"] != ORIGINAL, None),
+        changed=rows["item"].map(items["text"]).where(rows["scheme"] != ORIGINAL, None),
         reference=rows["label"],
         output=rows["given"].where(rows["given"] != REFUSED, None),
         spans=None,

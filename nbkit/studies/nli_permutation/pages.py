@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -237,11 +238,8 @@ def show_examples(examples: pd.DataFrame, name: str = "", fold: str = "") -> Non
     """Originals and accepted permutations, one below the other (Table 1)."""
     sides = {"original": ["premise", "hypothesis"], "permuted": ["permuted_premise", "permuted_hypothesis"]}
     keys = [*styles.varying(examples, OF), "label"]
-    rows = [
-        (*(row[key] for key in keys), order, *(row[side] for side in own))
-        for row in examples.to_dict("records")
-        for order, own in sides.items()
-    ]
+    both = product(examples.to_dict("records"), sides.items())
+    rows = [(*(row[key] for key in keys), order, *(row[side] for side in own)) for row, (order, own) in both]
     table = pd.DataFrame(rows, columns=[*keys, "order", "premise", "hypothesis"])
     show(table, name, text=True, data=examples, fold=fold, **_LOOKS["tables"]["examples"])
 

@@ -114,6 +114,7 @@ class NliPermutationParams(JudgedParams):
     @field_validator("clumps")
     @classmethod
     def _shares(cls, shares: list[float]) -> list[float]:
+        """Shares between 0 and 1, in order."""
         for share in shares:
             if not 0 < share < 1:
                 raise ValueError(

@@ -27,30 +27,29 @@ _OF_SENTENCES = ("sentences", "flags", "running_text")
 
 
 def _points(params: NumbersParams) -> Iterator[Cell]:
+    """Each language pair with each model."""
     for pair, model in product(params.pairs, params.models or [""]):
         yield Cell(*pair, model)
 
 
 def _skips(params: NumbersParams, cell: Cell) -> Iterable[str]:
+    """The tables of templates, or of sentences, where the parameters name none."""
     return [*(_OF_TEMPLATES if params.templates is None else ()), *(_OF_SENTENCES if params.sentences is None else ())]
 
 
-def _texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
+def _texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Rows of a part of outcomes, of smallest failures or of running text with their texts and what to mark in them."""
     if part.table.name == "smallest":
         return rows
-    known = part.of_base.rows.drop_duplicates("item").set_index("item")
     if part.table.name == "outcomes":
-        rows = rows.join(known["source"], on="item")
-        at = known["template"].str.find(PLACEHOLDER)
+        rows = rows.join(items["source"], on="item")
+        at = items["template"].str.find(PLACEHOLDER)
         marked = {item: spans("source", [(start, start + len(number))], "number")
-                  for item, start, number in zip(known.index, at, known["written"], strict=True)}  # fmt: skip
+                  for item, start, number in zip(items.index, at, items["written"], strict=True)}  # fmt: skip
         return rows.assign(output=run.answers(part.cell, rows)["source"], spans=rows["item"].map(marked))
-    answered = {(REFERENCE, item): text for item, text in known["reference"].items()}
-    for cell in run.with_models(part.cell):
-        texts = run.answers(cell, known)["source"]
-        answered |= {(run.names(cell)[-1], item): text for item, text in texts.items()}
-    rows = rows.join(known[["source", "reference"]], on="sentence")
+    texts = {run.names(cell)[-1]: run.answers(cell, items)["source"] for cell in run.with_models(part.cell)}
+    answered = pd.concat({REFERENCE: items["reference"], **texts}).to_dict()
+    rows = rows.join(items[["source", "reference"]], on="sentence")
     given = rows[["own", "shared", "source", "source_language", "kind"]].itertuples(index=False, name=None)
     shown: dict[str, Any] = {"output": [answered[key] for key in zip(rows["model"], rows["sentence"], strict=True)],
                              "spans": [marks(*each) for each in given]}  # fmt: skip
@@ -58,7 +57,6 @@ def _texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 STUDY = Study(
-    name="numbers",
     params=NumbersParams,
     tables=(
         Table(templates, inputs=template_inputs, asks=lambda params: params.asks_for_templates),
@@ -74,9 +72,7 @@ STUDY = Study(
     points=_points,
     check=problems,
     skips=_skips,
-    exports=("outcomes", "smallest", "running_text"),
     texts=_texts,
-    bounds={"n_cases": ("outcomes", "rows")},
     **study_description(__file__),
 )  # fmt: skip
 

@@ -79,6 +79,7 @@ def _exchangeable(text: str, src: str) -> Number | None:
 
 
 def _stands_alone(text: str, number: Number, src: str) -> bool:
+    """Whether nothing is attached to a number, as in a time, a score or a name."""
     start, end = number.span
     before, after = text[:start][-1:], text[end:][:1]
     if is_unspaced(src):  # letters touch every number there
@@ -95,6 +96,7 @@ def _of_a_date(text: str, number: Number, src: str) -> bool:
 
 
 def _capability(number: Number) -> str:
+    """The capability that the writing of a number belongs to."""
     if number.form == "digits":
         return "integers" if number.value == number.value.to_integral_value() else "decimals"
     return "separators" if number.form == "grouped" else "numerals"

@@ -39,11 +39,9 @@ def problems(params: NumbersParams, cell: Cell) -> Iterator[str | None]:
         yield "templates and sentences are both null: there is nothing to ask for"
     if params.sentences is not None:
         found = corpus_texts_problems(params.sentences, *cell[:2], params.n_sentences, "n_sentences")
-        if not found and not has_quantities(params, cell):
-            found = [
-                f"corpus {params.sentences}: no text in '{cell.source}' states a quantity: there is nothing to judge"
-            ]
         yield from found
+        if not found and not has_quantities(params, cell):
+            yield f"corpus {params.sentences}: no text in '{cell.source}' states a quantity: there is nothing to judge"
     if params.templates is None:
         return
     if params.template_corpus is not None:
@@ -58,6 +56,7 @@ def problems(params: NumbersParams, cell: Cell) -> Iterator[str | None]:
 
 @as_problem
 def _file_problem(params: NumbersParams, lang: str) -> str | None:
+    """Why a file of templates cannot be used, or None."""
     file = params.template_file(lang)
     found = {each.capability for each in load_templates(lang, file, placeholders=params.placeholders)}
     absent = [name for name in params.patterns(lang) if name not in found]
@@ -81,6 +80,7 @@ def templates(params: NumbersParams, cell: Cell, model: str, ask_model: AskModel
             references.setdefault(pair.source, pair.target)
 
         def translate(texts: list[str]) -> list[str]:
+            """The translations of texts that decide what becomes a template."""
             if params.asks_for_templates:
                 return ask_model(model.removeprefix(BY_RULE), texts)
             return [references[text] for text in texts]
@@ -97,6 +97,7 @@ def templates(params: NumbersParams, cell: Cell, model: str, ask_model: AskModel
 
 
 def _drawn(seed: int) -> Callable[[Template], tuple[bool, int]]:
+    """A sort key: templates without other numbers first, in random order."""
     return lambda each: (bool(template_numbers(each.around, each.lang)), address(seed, "templates", each.text))
 
 

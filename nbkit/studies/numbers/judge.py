@@ -105,10 +105,12 @@ def _fails(judged: Callable[[list[str]], list[Any]], writings: list[str]) -> lis
 
 
 def _value(written: str, lang: str) -> Decimal:
+    """The value of a written number."""
     return find_numbers(written, lang)[0].value
 
 
 def _judge(template: str, value: Decimal, written: str, answer: str, cell: Cell) -> Judgement:
+    """Judge a translation of a filled template."""
     own, at = _of_template(template, cell.source)
     return judge_number(answer, value, written, *cell[:2], own, at)
 

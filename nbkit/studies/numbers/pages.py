@@ -31,9 +31,9 @@ from nbkit.yaml_text import read_own
 OF = ["language", "direction", "pair", "model"]
 #: Drawn numbers are what is independent: templates are given.
 SHARE: dict[str, Any] = {"interval": "share", "cluster": "value"}
-NO_FAILURE = "Every number of this run was carried over: there is nothing that goes wrong."
-NO_SENTENCES = "No sentences are judged in this run: the parameter sentences names no corpus."
-_ERRORS, _TABLES = read_own(Path(__file__).with_name("looks.yaml")).values()
+_ERRORS, _LENGTHS, _EMPTY, _TABLES = read_own(Path(__file__).with_name("looks.yaml")).values()
+#: What stands in place of a table or figure without rows.
+NO_FAILURE, NO_SENTENCES = _EMPTY.values()
 
 
 def rules() -> dict[str, str]:
@@ -86,11 +86,6 @@ def rates_figure(found: pd.DataFrame, copies: pd.DataFrame) -> Figure:
     floor = copies.groupby(["pair", "capability"], sort=False)["strict"].mean().rename("value").reset_index()
     mark = "the source's number copied as it is"
     return in_per_cent(draw.forest(strict, "pair", hue="model", panel="capability", marks=floor, mark=mark, per_line=4))
-
-
-#: Of these capabilities the column with a length, which length that is in training data, and its name.
-_LENGTHS = {"integers": ("digits", "digits", "digits of the integer"),
-            "decimals": ("fraction_digits", "fraction", "digits after the decimal separator")}  # fmt: skip
 
 
 def lengths_figure(found: pd.DataFrame, seen: pd.DataFrame, capability: str) -> Figure:

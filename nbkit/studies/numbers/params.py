@@ -92,6 +92,7 @@ class NumbersParams(TranslatorParams):
     @field_validator("placeholders")
     @classmethod
     def _stand_for_something(cls, spellings: dict[str, str]) -> dict[str, str]:
+        """Refuse an empty spelling."""
         if "" in spellings:
             raise ValueError("an empty spelling stands everywhere; name the placeholder that the file has")
         return spellings

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -20,16 +21,13 @@ from nbkit.numbers import Quantity, Verdict, compare_quantities, find_quantities
 from nbkit.studies.answering import Cell
 from nbkit.studies.numbers.params import REFERENCE, NumbersParams
 from nbkit.studies.parts import Units, item_id, spans
+from nbkit.yaml_text import read_own
 
 #: What the corpus's own translations are called, which are judged like a system.
 #: All quantities of a sentence, whatever their kind.
 ALL_KINDS = "all"
 #: Kinds of quantities as tables show them.
-KINDS = {
-    "cardinal": "numbers", "approximate": "numbers", "power": "numbers", "always": "numbers", "measure": "measures",
-    "money": "money", "date": "dates", "decade": "dates", "clock": "times", "percent": "shares", "permille": "shares",
-    "fraction": "shares", "ordinal": "ordinals", "roman": "ordinals", "identifier": "codes",
-}  # fmt: skip
+KINDS: dict[str, str] = read_own(Path(__file__).with_name("kinds.yaml"))
 
 
 def required(text: str, lang: str) -> list[Quantity]:
@@ -70,6 +68,7 @@ def flags(params: NumbersParams, cell: Cell, sentences: pd.DataFrame, answers: p
 
 
 def _flagged(cell: Cell, sentences: pd.DataFrame, outputs: list[str]) -> pd.DataFrame:
+    """A row of `flags` for each sentence and its output."""
     sums = sentence_sums("chrf", outputs, sentences["reference"].tolist(), cell.target)
     pairs = zip(sentences["source"], outputs, strict=True)
     columns: dict[str, Any] = {
@@ -81,6 +80,7 @@ def _flagged(cell: Cell, sentences: pd.DataFrame, outputs: list[str]) -> pd.Data
 
 
 def _flag(verdict: Verdict) -> dict[str, Any]:
+    """A wrong quantity as JSON has it."""
     quantity = verdict.source or verdict.target
     assert quantity is not None
     sides = {"source": verdict.source, "output": verdict.target}

@@ -19,11 +19,11 @@ __all__ = ["STUDY", "WordOrderParams"]
 
 
 def _read(params: WordOrderParams, cell: Any) -> dict[str, Any]:
+    """What is read of the corpus."""
     return {**treating.inputs(params, cell), "n": params.pairs_wanted(cell.target)}
 
 
 STUDY = Study(
-    name="word_order",
     params=WordOrderParams,
     tables=(
         Table(treating.items, inputs=treating.inputs, size=treating.size, unit=250),
@@ -33,10 +33,8 @@ STUDY = Study(
         Table(judge.outcomes, inputs=judge.inputs),
         Table(judge.as_coded, after=("outcomes",)),
     ),
-    asks=("source", "changed"),
     check=treating.problems,
     texts=judge.texts,
-    bounds={"n_pairs": ("items", "units")},
     tags=lambda params: {"corpus": params.corpus},
     **study_description(__file__),
 )

@@ -93,15 +93,18 @@ def left_out(params: WordOrderParams, cell: Cell) -> pd.DataFrame:
 
 
 def _pairs(params: WordOrderParams, cell: Cell, **which: Any) -> Iterator[Pair]:
+    """Parsed pairs of the corpus."""
     how = {"parsers": params.parsers or None, "on_error": params.on_error, **which}
     return corpora.load_pairs(params.corpus, cell.source, cell.target, **how)
 
 
 def _is_short(params: WordOrderParams, pair: Pair) -> bool:
+    """Whether a side has too few tokens."""
     return min(len(pair.source), len(pair.target)) < params.min_tokens
 
 
 def _of_pair(params: WordOrderParams, pair: Pair) -> Iterator[dict[str, Any]]:
+    """The items of a pair."""
     if _is_short(params, pair):
         return
     names = params.perturbation_names
@@ -135,6 +138,7 @@ def _second(text: Text, names: list[str], first: Mapping[str, Any], settings: Ma
     where = {name: settings[name] for name in ("seed", "unit")}
 
     def is_another(name: str, orders: Any) -> bool:
+        """Whether the second draw is another outcome."""
         alike = all(np.array_equal(one, other) for one, other in zip(orders, first[name], strict=True))
         return not alike or is_drawn(text, name, **where)
 
@@ -142,6 +146,7 @@ def _second(text: Text, names: list[str], first: Mapping[str, Any], settings: Ma
 
 
 def _written(text: Text, orders: Any, spacing: Any) -> str:
+    """A text in another order, in one spacing."""
     if orders is not None:
         return text.reorder(orders, spacing)
     return text.joined if spacing == "joined" else text.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -104,24 +105,19 @@ def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
     items = items.assign(sentence=_sentence(items), place=items["perturbation"].map(params.perturbation_names.index))
     two = items.merge(items, on=["unit", "sentence"], suffixes=("_a", "_b")).query("place_a < place_b")
     sides = {"source": ("changed", cell.source), "target": ("changed_reference", cell.target)}
-    tables = [
-        two[["unit", "sentence", "perturbation_a", "perturbation_b"]].assign(
-            side=side, metric=kappa.name, kappa=_scores(kappa, two[f"{text}_b"], two[f"{text}_a"], language)
-        )
-        for side, (text, language) in sides.items()
-        for kappa in params.kappas()
-        if not hasattr(kappa, "problem")  # has weights: too slow for every pair of perturbations
-    ]
+    kappas = [kappa for kappa in params.kappas() if not hasattr(kappa, "problem")]  # with weights: too slow for these
+    pairs, tables = two[["unit", "sentence", "perturbation_a", "perturbation_b"]], []
+    for (side, (text, language)), kappa in product(sides.items(), kappas):
+        scores = _scores(kappa, two[f"{text}_b"], two[f"{text}_a"], language)
+        tables.append(pairs.assign(side=side, metric=kappa.name, kappa=scores))
     return stacked(tables, [])
 
 
 def as_coded(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """β and β₁ as the paper's research code computes them (Tables 2, 3 and 6), one row per item."""
     kappa = BleuAsCoded()
-    return _grouped(items).assign(
-        beta=_beta(kappa, cell, items, answers),
-        beta1=_scores(kappa, answers["changed"], items["reference"], cell.target),
-    )
+    beta1 = _scores(kappa, answers["changed"], items["reference"], cell.target)
+    return _grouped(items).assign(beta=_beta(kappa, cell, items, answers), beta1=beta1)
 
 
 def _beta(kappa: Any, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> np.ndarray:
@@ -131,9 +127,8 @@ def _beta(kappa: Any, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) ->
     return items["unit"].map(dict(zip(items["unit"][once], plain, strict=True))).to_numpy(float)
 
 
-def texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
+def texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Outcomes with the texts behind them: those of β₁, and beside these what β and β₂ were computed from."""
-    items = part.of_base.rows.drop_duplicates("item").set_index("item")
     moved, reference = ([spans(side, json.loads(each), "moved") for each in items[column]]
                         for side, column in (("changed", "moved"), ("reference", "moved_reference")))  # fmt: skip
     answers = run.answers(part.cell, items)
@@ -145,4 +140,5 @@ def texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scores(kappa: Any, hypotheses: pd.Series, references: pd.Series, language: str) -> np.ndarray:
+    """The similarity of each hypothesis to its reference."""
     return np.asarray(kappa.scores(hypotheses.tolist(), references.tolist(), language))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +87,8 @@ def counts(params: WordOrderParams) -> pd.DataFrame:
     keys = ["target_language", "perturbation"]
     n = summarise(rows, "alpha_source", keys).set_index(keys)["n"]
     total = STUDY.read(params, "left_out").groupby("target_language")["n_pairs"].first()
-    found = [
-        (language, name, PERTURBATIONS.get(name).category, n.get((language, name), 0), total[language])
-        for language in params.languages
-        for name in params.perturbation_names
-    ]
+    each = product(params.languages, params.perturbation_names)
+    found = [(*key, PERTURBATIONS.get(key[1]).category, n.get(key, 0), total[key[0]]) for key in each]
     return pd.DataFrame(found, columns=[*keys, "category", "n", "total"])
 
 
@@ -118,10 +116,8 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
     chance: two random draws of the same reference compared with each other, where there is more than one outcome.
     """
     keys, rows = [*of, "perturbation", "category", "spacing"], outcomes(params)
-    ends = {"difference": DIFFERENCE}
-    tables = [
-        means(params, rows, value, keys, ends.get(name, UNIT)).assign(score=name) for name, value in SCORES.items()
-    ]
+    ends = dict.fromkeys(SCORES, UNIT) | {"difference": DIFFERENCE}
+    tables = [means(params, rows, SCORES[name], keys, ends[name]).assign(score=name) for name in SCORES]
     drawn = where(outcomes(params, "difficulty"), "chance == chance")
     chance = means(params, drawn, "chance", ["target_language", "perturbation"]).assign(score="chance")
     there = tables[0][[*keys, "metric"]]
@@ -196,6 +192,7 @@ def draw_outcomes(
     by = list(by)
 
     def first(rows: pd.DataFrame) -> pd.DataFrame:
+        """The *k* outcomes of each group that are drawn first."""
         rows = where(rows, f"{main} and {condition}" if condition else main)
         keys = rows[[*_CELL, "unit", "perturbation"]].itertuples(index=False, name=None)
         rows = rows.assign(rank=[address(params.seed, purpose, *key) for key in keys]).sort_values("rank")
@@ -237,6 +234,7 @@ def in_paper_order(table: pd.DataFrame, by: Sequence[str] = (*_CELL, "perturbati
               "perturbation": panels.in_paper_order}  # fmt: skip
 
     def rank(column: pd.Series) -> pd.Series:
+        """The place of each value in its order."""
         return column.map({name: i for i, name in enumerate(orders[str(column.name)](column))})
 
     keys = [name for name in orders if name in table and name in by]

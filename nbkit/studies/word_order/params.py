@@ -91,6 +91,7 @@ class WordOrderParams(TranslatorParams):
     @field_validator("n_pairs", mode="plain")
     @classmethod
     def _checked_n_pairs(cls, value: Any) -> int | dict[str, int] | None:
+        """A number of pairs, or one for each language."""
         for code, n in value.items() if isinstance(value, Mapping) else [(None, value)]:
             if code is not None:
                 or_value_error(check_language, str(code))
@@ -104,6 +105,7 @@ class WordOrderParams(TranslatorParams):
     @field_validator("perturbations")
     @classmethod
     def _known_perturbations(cls, names: list[str]) -> list[str]:
+        """Perturbations by their names, in the paper's order."""
         wanted = {or_value_error(PERTURBATIONS.canonical, name) for name in names}
         return [name for name in NAMES if name in wanted] + sorted(wanted - set(NAMES))
 
