@@ -308,7 +308,8 @@ def perturbation_rows(names: Sequence[str]) -> dict[str, float]:
 
 def perturbation_axis(panel: Axes, heights: Mapping[str, float], *, labels: bool, categories: bool) -> None:
     """The vertical axis of a panel whose rows are perturbations: names left, categories right."""
-    panel.set_yticks(list(heights.values()), [label(name) for name in heights] if labels else [])
+    named = heights if labels else {}  # a tick costs as much as a mark, and the others would show nothing
+    panel.set_yticks(list(named.values()), [label(name) for name in named])
     panel.set_ylim(max(heights.values()) + 0.6, min(heights.values()) - 0.6)
     panel.tick_params(axis="y", length=0)
     panel.grid(axis="y", visible=False)
