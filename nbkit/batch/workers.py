@@ -174,7 +174,10 @@ class LocalProcesses(AbstractContextManager["LocalProcesses"]):
         return pool
 
     def _close(self, *kinds: bool, at_once: bool = False) -> None:
-        """End the workers, all or of some kinds: when their tasks have ended, or at once (all writes are atomic)."""
+        """End all workers, or those with a GPU (True), or without (False): after their tasks, or at once.
+
+        All that they write is atomic.
+        """
         pools = [self._pools.pop(kind)[0] for kind in kinds or tuple(self._pools) if kind in self._pools]
         for pool in pools:
             pool.stop() if at_once else pool.close()

@@ -854,7 +854,10 @@ def bias_towards(
 def sentence_bias(
     words: Sequence[str], counts: SenseCounts, homograph: str, right: str, senses: Iterable[str], **how: Any
 ) -> SentenceBias:
-    """DB✓ and DB✗ of a sentence (§2.2), whose difference is DB_DIFF.
+    """How strongly a sentence's words speak for its homograph's right sense, and for the strongest wrong one (§2.2).
+
+    The paper calls them DB✓ and DB✗, and their difference DB_DIFF.
+
 
     right: the sense of the reference. senses: all senses of the homograph, at least two, in the order of the lexicon.
     Other arguments, and *how*, as for `bias_towards`.

@@ -110,7 +110,7 @@ class Room(NamedTuple):
 def room_of(
     values: np.ndarray, bounds: tuple[float, float] | None, clusters: np.ndarray, weights: np.ndarray,
 ) -> tuple[Room, Room]:  # fmt: skip
-    """Up and down, within the *bounds* of the measure; by 1 without such.
+    """How far the values can move up, and down, before they meet the *bounds* of the measure; by 1 if it has none.
 
     values: of items. clusters: the number of each item's. weights: what it counts.
 

@@ -182,7 +182,9 @@ class Converted(Tokenized):
 
 
 def _examples(batch: list[Ids], beams: int) -> int:
-    """Texts of one batch of the engine on a CPU, all of one size: the fewer the texts, the longer each takes.
+    """How many texts of *batch* the engine takes at a time on a CPU, in parts as alike in size as can be.
+
+    The fewer they are, the longer each takes.
 
     >>> [_examples([(5,) * length] * 100, beams=4) for length in (20, 50, 500)]
     [50, 50, 8]

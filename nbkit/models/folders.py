@@ -154,7 +154,7 @@ def kind_of(reference: Reference, folder: Path) -> Kind:
 
 
 def _check_trained_for(reference: Reference, folder: Path) -> None:
-    """Raise if the model in *folder* was trained for another language."""
+    """Raise if the model in *folder* was trained for another language than the reference asks."""
     trained = read_json(folder / RECORD, needed=False).get("lang")
     if trained is not None and reference.lang not in (None, trained):
         raise ModelError(f"{reference} was trained for '{trained}', not for '{reference.lang}'")

@@ -62,6 +62,7 @@ class Model(ABC):
     #: The program that it starts, as one would type it.
     program: str | None = None
     #: Of a language model, "causal" or "masked", if it is known.
+    #: Of a language model: "masked" or "causal"; None where nothing says so.
     kind: str | None = None
     #: The file or folder of translations that exist already, if it reads them.
     path: Path | None = None
@@ -88,7 +89,7 @@ class Model(ABC):
         """Every input with its answer, in any order, as they come. Raises `ModelError`."""
 
     def key(self) -> Record:
-        """Where its answers are remembered."""
+        """What its answers are stored under: its task, its name and version, and all settings that they depend on."""
         return {
             "kind": self.task.kind,
             "version": 1,

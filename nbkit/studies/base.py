@@ -118,7 +118,7 @@ _RENAME = "rename a folder, give a program a label, or register them under separ
 
 
 def with_distinct_labels(names: list[str], label: Callable[[str], str], way_out: str) -> list[str]:
-    """*names* of models where no two have the same *label*; an error says the *way_out*.
+    """*names* of models, unchanged. Raises ValueError, with the *way_out*, if two have the same *label*.
 
     >>> with_distinct_labels(["a/mine", "b/mine"], lambda name: name[2:], "rename a folder")
     Traceback (most recent call last):

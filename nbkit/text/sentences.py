@@ -369,7 +369,7 @@ def _block(
     branch: Branch, groups: Sequence[str | None], starts: list[int], ends: list[int],
     taken: tuple[frozenset[str], frozenset[str]],
 ) -> Span:  # fmt: skip
-    """The span of a word and its dependents' blocks, as far as they touch one another."""
+    """The span of a word and its dependents' blocks, as far as they touch; taken: their groups, left and right."""
     token, left, right = branch
     before, after = taken
     start, end = token, token + 1

@@ -105,6 +105,7 @@ class Service(Model):
         return {"model": self.versioned(), "decoding": {**self.settings(), **read}}
 
     def sent(self, given: Input) -> Input:
+        """An input as the service is asked: a text, or a pair as one text."""
         return given if self.task.name == "translate" else (" ||| ".join(given),)
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:

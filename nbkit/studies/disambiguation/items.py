@@ -45,7 +45,10 @@ def pairs(
     params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int, all_senses: pd.DataFrame,
     folds: pd.DataFrame, links: pd.DataFrame, aligned: pd.DataFrame, linked: pd.DataFrame, all_votes: pd.DataFrame,
 ) -> Units:  # fmt: skip
-    """Of each pair of a test corpus its homographs with sense and biases; or, in left_out, why one is not tested."""
+    """The homographs of *n* test pairs from *start*, with their senses and the biases of their sentences.
+
+    left_out: why one is not tested. The other arguments are the tables that senses and biases are found by.
+    """
     known = fold_counts(all_senses)
     if params.voters:
         found = _by_majority(params, cell, corpus, start, n, all_votes)

@@ -239,7 +239,7 @@ def probes(params: IdiomsParams, cell: Cell, model: str, items: pd.DataFrame, li
 
 
 def _probed(params: IdiomsParams, items: pd.DataFrame) -> pd.DataFrame:
-    """The pairs that are probed."""
+    """The *items* whose idioms are probed: ``n_probed`` of them, drawn idiom by idiom."""
     return items.iloc[draw_pairs([pair_of(row) for row in items.to_dict("records")], params.n_probed, params.seed)]
 
 

@@ -64,7 +64,7 @@ def _file_problem(params: NumbersParams, lang: str) -> str | None:
 
 
 def templates(params: NumbersParams, cell: Cell, model: str, ask_model: AskModel) -> pd.DataFrame:
-    """Of each capability ``n_templates`` sentences with [NUM], and the place that they are from.
+    """``n_templates`` sentences for each capability, with [NUM] in place of a number, and where each comes from.
 
     Of a file, the first ones. Of a corpus, drawn ones, those without other numbers first, and before them those whose
     own number was of the capability: where one number stood, any can stand. Behind the placeholder step a model has the

@@ -89,9 +89,10 @@ def rates_figure(found: pd.DataFrame, copies: pd.DataFrame) -> Figure:
 
 
 def lengths_figure(found: pd.DataFrame, seen: pd.DataFrame, capability: str) -> Figure:
-    """Strict pass rates by length, a panel for each language pair; for each model, too, where these are many.
+    """Strict pass rates by how long the numbers are, a panel for each language pair; of many models, for each of these.
 
-    seen: lengths in training (`judge.in_training`); the longest of a model is a dashed line in its colour, and what is
+    found: outcomes. seen: lengths of numbers in training (`judge.in_training`); the longest of a model is a dashed line
+    in its colour, and what is
     longer than anything in known training data is shaded. capability: "integers" or "decimals".
     """
     column, places, across = _LENGTHS[capability]

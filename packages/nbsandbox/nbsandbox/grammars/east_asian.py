@@ -224,7 +224,7 @@ class Chinese(Grammar):
         return self.verb_of(clause).recipient
 
     def render_object(self, clause: Clause, thing: Phrase) -> list[Node]:
-        """The object, in a negation without measure word, after a bare recipient with a demonstrative."""
+        """The object: without a measure word in a negation, with a demonstrative after a bare recipient."""
         if clause.passive:
             return []
         if clause.negative:
