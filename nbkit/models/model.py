@@ -62,7 +62,6 @@ class Model(ABC):
     #: The program that it starts, as one would type it.
     program: str | None = None
     #: Of a language model, "causal" or "masked", if it is known.
-    #: Of a language model: "masked" or "causal"; None where nothing says so.
     kind: str | None = None
     #: The file or folder of translations that exist already, if it reads them.
     path: Path | None = None

@@ -77,7 +77,7 @@ def held_out_texts(corpus: str, recipe: LanguageModelRecipe) -> list[str]:
 
 
 def _samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Iterator[tuple[Sample, Sample]]:
-    """The first *n* samples of a corpus, each as it is written, and with blanks between its tokens if these are known."""
+    """The first *n* samples of a corpus, each as it is written, and with blanks between tokens if these are known."""
     if corpus.startswith(LINES):
         yield from (((line,), (line,)) for line in islice(_read_lines(line_file(corpus)), n))
         return
