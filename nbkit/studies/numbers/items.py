@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -78,8 +78,13 @@ def templates(params: NumbersParams, cell: Cell, model: str, ask_model: AskModel
         references: dict[str, str] = {}
         for pair in text_pairs(corpus, *cell[:2], params.harvest_pairs):
             references.setdefault(pair.source, pair.target)
-        by_system, by_reference = partial(ask_model, model.removeprefix(BY_RULE)), partial(map, references.get)
-        translate: Any = by_system if params.asks_for_templates else by_reference
+
+        def translate(texts: list[str]) -> list[str]:
+            """The translations of texts that decide what becomes a template."""
+            if params.asks_for_templates:
+                return ask_model(model.removeprefix(BY_RULE), texts)
+            return [references[text] for text in texts]
+
         distinct: dict[str, Template] = {}  # two often differ by their number alone
         for each in harvest(references, *cell[:2], translate, places=corpus):
             distinct.setdefault(each.text, each)
