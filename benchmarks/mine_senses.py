@@ -16,13 +16,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from reporting import Report, cpu_seconds, parse, parser
 
 from nbkit.corpora import load_pairs
 from nbkit.corpora.homographs import HomographLexicon, load_homographs
 from nbkit.measure.aligners import load_aligner
+from nbkit.measure.senses import COLUMNS, SenseCounts, SenseFinder, SenseMatching
 from nbkit.store import Store
-from nbkit.studies.disambiguation.mining import count_senses
+from nbkit.studies.disambiguation.mining import sense_rows
 from nbkit.text.sentences import Text
 
 BAR = 20_000  # parsed pairs a second and core
@@ -76,6 +78,14 @@ def fresh(triples: Triples) -> Triples:
 
 def anew(text: Text) -> Text:
     return Text(tuple(dataclasses.replace(sentence) for sentence in text.sentences))
+
+
+def count_senses(triples: Triples, lexicon: HomographLexicon, matching: SenseMatching = "compounds") -> SenseCounts:
+    """The counts of the pairs, as the study's table ``senses`` has them."""
+    finder, rows = SenseFinder(lexicon, matching), Counter[Any]()
+    for source, target, links in triples:
+        rows.update(sense_rows(source, target, links, finder))
+    return SenseCounts.from_table(pd.DataFrame([(*row, n) for row, n in rows.items()], columns=COLUMNS))
 
 
 def count(triples: Triples, lexicon: HomographLexicon) -> Counter[Any]:

@@ -301,12 +301,6 @@ def _ends(limits: str, table: pd.DataFrame) -> tuple[float, float]:
     return low - 0.08 * (high - low) - 0.01, high + 0.08 * (high - low) + 0.01
 
 
-def frame_axis(axis: Axes, label: str, rows: Sequence[str]) -> None:
-    """The axes of a panel that a notebook draws by hand: named rows from the top, and the horizontal label."""
-    panels.rows_axis(axis, rows)
-    axis.set_xlabel(label)
-
-
 def figure(rows: int = 1, columns: int = 1, height: float = 3.0, **shared: Any) -> tuple[Figure, np.ndarray]:
     """An empty figure of the report's width, with the theme's look, for what a notebook draws itself."""
     with theme.style():

@@ -82,8 +82,7 @@ def styled(
     _format_cells(table, "html")
     if best is not None and not frame.empty:
         bold = best.reset_index(drop=True).reindex(columns=frame.columns, fill_value=False).astype(bool)
-        weights = pd.DataFrame(np.where(bold, "font-weight: bold", ""), bold.index, bold.columns)
-        table.apply(lambda _: weights, axis=None)
+        table.apply(lambda _: np.where(bold, "font-weight: bold", ""), axis=None)
     left = [i for i, name in enumerate(frame.columns) if not reads_as_number(frame[name])]
     rules: list[Any] = [
         {"selector": "td, th", "props": "text-align: right; vertical-align: top"},

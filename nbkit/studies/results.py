@@ -108,19 +108,15 @@ class Outcomes:
 
     def _as_measured(self, rows: pd.DataFrame, values: pd.Series, judged: Judged) -> pd.DataFrame:
         """Rows of one measure with the columns of `measured`."""
-        import pandas as pd
 
         columns = self.behaviour.outcomes
         wanted: Any = judged.groups if judged.groups is not None else columns.groups if columns else ()
         named = wanted if isinstance(wanted, Mapping) else {each: each for each in wanted}
         verdicts = _verdicts(rows, values, judged.verdict)
         reasons = rows[judged.reason].fillna("").where(verdicts != "pass", "") if judged.reason in rows else ""
-        cluster = judged.cluster or (columns.cluster if columns else "unit")
-        found = pd.DataFrame(
-            {"item": rows["item"], "system": rows["model"], "source_language": rows["source_language"],
-             "target_language": rows["target_language"], "value": values.astype(float), "verdict": verdicts,
-             "reason": reasons, "cluster": rows[cluster].astype(str)}
-        )  # fmt: skip
+        cluster = rows[judged.cluster or (columns.cluster if columns else "unit")].astype(str)
+        found = rows[["item", "model", "source_language", "target_language"]].rename(columns={"model": "system"})
+        found = found.assign(value=values.astype(float), verdict=verdicts, reason=reasons, cluster=cluster)
         groups = {f"{GROUP}{name}": _as_text(rows[str(column)]) for name, column in named.items() if column in rows}
         texts: dict[str, Any] = {}
         for name in exports.TEXTS if self.has_texts else ():

@@ -20,9 +20,9 @@ from nbkit.measure.senses import (
     ppmi_published,
     sentence_bias,
 )
-from nbkit.studies.disambiguation.mining import count_senses
 from nbkit.text.sentences import Sentence, Text
 from tests.metrics.ten_pairs import LEXICON, parsed, triples
+from tests.senses import count_senses
 
 ANIMAL, CLUB, MONEY, RIVER = ("bat", "animal"), ("bat", "club"), ("bank", "money"), ("bank", "river")
 

@@ -17,10 +17,11 @@ from nbkit.errors import NbkitError
 from nbkit.measure.senses import REASONS, SenseCounts, SenseFinder
 from nbkit.store import Store
 from nbkit.studies.disambiguation import STUDY, DisambiguationParams
-from nbkit.studies.disambiguation.mining import count_senses, fold_counts, fold_of
+from nbkit.studies.disambiguation.mining import fold_counts, fold_of
 from nbkit.studies.parts import Run
 from tests.align.pharaoh import write_pharaoh
 from tests.metrics.ten_pairs import LEXICON, german, parsed, triples
+from tests.senses import count_senses
 
 
 def test_is_a_plain_count():

@@ -13,11 +13,11 @@ from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import ParamsError
 from nbkit.measure.senses import DECIDED, NO_NOUN, OUTSIDE, UNKNOWN
 from nbkit.studies.disambiguation import STUDY, DisambiguationParams, pages
-from nbkit.studies.disambiguation.mining import count_senses
 from nbkit.studies.disambiguation.senses import PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, sense_verdict
 from nbkit.text.sentences import Sentence, Text
 from tests.metrics.ten_pairs import LEXICON, german, parsed
 from tests.pages import FOLDER, run_page
+from tests.senses import count_senses
 
 BAT = parsed("bat/NOUN/root/-1")
 

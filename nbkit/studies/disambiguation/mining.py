@@ -14,11 +14,10 @@ import numpy as np
 import pandas as pd
 
 from nbkit import corpora
-from nbkit.corpora.homographs import HomographLexicon
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import expand_path, file_digest
 from nbkit.measure.aligners import Aligner, Alignment, from_pharaoh, load_aligner
-from nbkit.measure.senses import COLUMNS, REACHES, SenseCounts, SenseFinder, SenseMatching, TargetNouns
+from nbkit.measure.senses import COLUMNS, REACHES, SenseCounts, SenseFinder
 from nbkit.models.translators.texts import text_pairs
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
@@ -244,15 +243,16 @@ def senses(
     finder, rows = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns), Counter[Any]()
     for place, (pair, links) in enumerate(triples, start=start):
         fold = fold_of(folds, place)
-        rows.update((fold, *row) for row in _counted(pair.source, pair.target, links, finder))
+        rows.update((fold, *row) for row in sense_rows(pair.source, pair.target, links, finder))
     return pd.DataFrame([(*row, count) for row, count in rows.items()], columns=["fold", *COLUMNS]), len(pairs)
 
 
-def count_senses(
-    pairs: Iterable[tuple[Text, Text, Alignment]], lexicon: HomographLexicon, *,
-    matching: SenseMatching = "compounds", nouns: TargetNouns = "tagged",
-) -> SenseCounts:  # fmt: skip
-    """The counts of a stream of (source, target, links): parsed texts with lemmas; memory is bounded by the vocabulary.
+def sense_rows(
+    source: Text, target: Text, links: Alignment, finder: SenseFinder
+) -> Iterator[tuple[str, str, str, str]]:
+    """The rows of `SenseCounts` to which a pair adds one (§2.1, §3.1).
+
+    Any word beside a homograph is an attractor (footnote 7).
 
     >>> from nbkit.corpora.homographs import load_homographs
     >>> def text(lang, words, upos, deprels, heads):
@@ -260,18 +260,10 @@ def count_senses(
     ...     return Text((Sentence(words, lang, upos=upos, deprels=deprels, heads=heads, lemmas=words),))
     >>> source = text("en", "old bat sleep", "ADJ NOUN VERB", "amod nsubj root", (1, 2, -1))
     >>> target = text("de", "alte Fledermaus schlafen", "ADJ NOUN VERB", "amod nsubj root", (1, 2, -1))
-    >>> counts = count_senses([(source, target, ((0, 0), (1, 1), (2, 2)))], load_homographs("own"))
-    >>> sorted(counts.attractors["bat", "animal"].items()), counts.sense_adjectives["bat", "animal"]
-    ([('old', 1), ('sleep', 1)], Counter({'old': 1}))
+    >>> rows = sense_rows(source, target, ((0, 0), (1, 1), (2, 2)), SenseFinder(load_homographs("own"), "compounds"))
+    >>> sorted(row for row in rows if row[0] in ("attractor", "sense adjective"))
+    [('attractor', 'bat', 'animal', 'old'), ('attractor', 'bat', 'animal', 'sleep'), ('sense adjective', 'bat', ...)]
     """
-    finder, rows = SenseFinder(lexicon, matching, nouns=nouns), Counter[Any]()
-    for source, target, links in pairs:
-        rows.update(_counted(source, target, links, finder))
-    return SenseCounts.from_table(pd.DataFrame([(*row, n) for row, n in rows.items()], columns=COLUMNS))
-
-
-def _counted(source: Text, target: Text, links: Alignment, finder: SenseFinder) -> Iterator[tuple[str, str, str, str]]:
-    """The rows to which a pair adds one (§2.1, §3.1). Any word beside a homograph is an attractor (footnote 7)."""
     yield "pairs read", "", "", ""
     found = finder.pair_senses(source, target, links)
     yield from (("undecided", each.homograph, each.reason or "", "") for each in found if not each.cluster)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -30,12 +30,8 @@ def with_texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) ->
 def _marks(row: Mapping[Any, Any], lang: str) -> list[dict[str, Any]]:
     """The homograph in the source, the words of the output that it became, and the word of the reference."""
     place = characters(row["source"], source_of(row, lang).tokens, int(row["token"]))
-    homograph = spans("source", [place] if place else [], row["homograph"])
-    return [*homograph, *_judged(row), *spans("reference", [(row["start"], row["end"])], "sense")]
-
-
-def _judged(row: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
-    """The words of the output that the homograph became; not those that occur more than once."""
+    marks = spans("source", [place] if place else [], row["homograph"])
     for word in dict.fromkeys(row["words"].split()):
         places = [each.span() for each in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", row["output"])]
-        yield from spans("output", places if len(places) == 1 else [], "judged")
+        marks += spans("output", places if len(places) == 1 else [], "judged")  # not a word that occurs more than once
+    return marks + spans("reference", [(row["start"], row["end"])], "sense")
