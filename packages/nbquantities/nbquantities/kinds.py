@@ -173,7 +173,8 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         a, value = a - 1, -value  # 距离-5米
     if digits and rules.data.get("minus_behind") and re.match(r"-(?:\s|$)", text[b : b + 2]):
         b, value = b + 1, -value
-    window = f"{text[max(0, a - 8) : a]}<{surface}>{text[b : b + 2]}"
+    first = "^" if a < 8 and not text[:a].strip(" (（") else text[max(0, a - 2) : a - 1]
+    window = f"{first}{text[max(0, a - 1) : a] or ' '}<{surface}>{text[b : b + 2]}"
     special = rules.any_around.search(window) is not None
     around = [rule for pattern, rule in rules.around if pattern.search(window)] if special else []
     weak = weak or any("weak" in rule for rule in around)
@@ -181,8 +182,8 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     also = tuple(value * factor + plus for factor, more in other for plus in more)
     runs = re.split("[., ]", surface) if _IN_PARTS.fullmatch(surface) else []
     parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in runs)
-    before_percent = rules.patterns["before_percent"].search(text[max(0, a - 8) : a])
-    if kind == "cardinal" and (before_percent or rules.patterns["percent"].match(text, b)):
+    percent, before = rules.patterns["percent"], rules.patterns["before_percent"]
+    if kind == "cardinal" and (percent.match(text, b) or before.search(text[max(0, a - 8) : a])):
         kind = "percent"
     lexical = number.form == "article" or part_of_word or (not digits and value == 0)
     span, certainty = (a, b), WEAK if weak else 1.0

@@ -50,8 +50,7 @@ def claim(text: str, lang: str) -> tuple[str, list[Quantity]]:
     rules, found = rules_of(lang), list[Quantity]()
     spelled, runs = alike(text), [match.start() for match in _RUN.finditer(text)]
     for pattern, reads, at_digits, part, others in notations_of(base_language(lang)):
-        passed_over = part not in spelled and not (others and any(map(spelled.__contains__, others)))
-        if passed_over or (at_digits and not runs):
+        if (at_digits and not runs) or (part not in spelled and not any(map(spelled.__contains__, others))):
             continue
         pieces, done = [], 0
         for match in filter(None, (pattern.match(text, at) for at in runs)) if at_digits else pattern.finditer(text):

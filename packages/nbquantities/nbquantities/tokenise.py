@@ -129,7 +129,7 @@ def read_literal(text: str, start: int, rules: Convention, cut: str = "") -> lis
         runs = [run.span() for run in re.finditer(f"[^{re.escape(cut)}]+", plain)]
         return [piece for a, b in runs for piece in read_literal(text[a:b], start + a, rules)]
     signs = "" if plain.isdecimal() else re.sub(r"\d", "", plain)
-    number = _one_number(re.split(r"\D", plain), signs, rules)
+    number = _one_number(re.split(r"\D", plain), signs, rules) if signs else (plain, True)
     if number is None:  # it falls apart at spaces; if it has none, at signs that are not decimal; or at all
         spaces = "".join({*signs} & {" ", THIN_SPACE})
         return read_literal(text, start, rules, spaces or "".join({*signs} - {rules.decimal}) or signs)
@@ -141,8 +141,6 @@ def read_literal(text: str, start: int, rules: Convention, cut: str = "") -> lis
 
 def _one_number(parts: list[str], signs: str, rules: Convention) -> tuple[str, bool] | None:
     """The digits with "." as decimal sign and whether they are localised, or None if it is not one number."""
-    if not signs:
-        return parts[0], True
     last, before, group = signs[-1], signs[:-1], signs[0].replace(_FULL_WIDTH_COMMA, ",")
 
     def grouped(parts: list[str]) -> bool:  # a plain space groups in languages that say so, and where it does so twice
