@@ -26,6 +26,7 @@ from nbquantities.kinds import find_quantities, has_word_for_few, is_year, with_
 from nbquantities.language import check_text
 from nbquantities.measures import Quantity
 from nbquantities.relations import (
+    MOST_COMPARED,
     MOST_ROUNDED,
     ORDINAL,
     RANKS,
@@ -43,11 +44,7 @@ from nbquantities.relations import (
     short_unit,
 )
 
-#: Certainty of an exchange, which is seen by what stands around the numbers.
-_SEEN = 0.8
 _How = TypeVar("_How")
-#: Maximum number of unmatched quantities on one side that are compared one by one with those of the other.
-MOST_COMPARED = 50
 
 
 @dataclass(frozen=True)
@@ -110,6 +107,8 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     whole = _of_source(source, src)
     left = _without_dashes(with_ends(whole), target)
     right = _without_dashes(with_ends(find_quantities(target, tgt)), source)
+    if not left and not right:
+        return []
     verdicts: list[Verdict] = []
     dates = find_dates(source, left, src), find_dates(target, right, tgt)
     dated = _dated(*dates, verdicts)
@@ -128,9 +127,8 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
     pairs = [(v.source, v.target) for v in verdicts if v.source and v.target and v.grade != "wrong"]
     undated = [pair for pair in pairs if id(pair[0]) not in dated]
-    verdicts += [
-        Verdict("wrong", "exchanged", *pair, certainty=_SEEN) for pair in exchanges(source, target, undated, ranges)
-    ]
+    exchanged = exchanges(source, target, undated, ranges)  # seen by what stands around the numbers
+    verdicts += [Verdict("wrong", "exchanged", *pair, certainty=0.8) for pair in exchanged]
     return sorted(verdicts, key=lambda v: (not v.source, next(each.span[0] for each in (v.source, v.target) if each)))
 
 
@@ -210,7 +208,7 @@ def _shown(quantity: Quantity | None) -> str:
     """The quantity as written, with the percent sign or unit that stands beside it."""
     if quantity is None:
         return ""
-    if quantity.kind in ("percent", "permille") and not re.search("[%‰％]", quantity.surface):
+    if quantity.kind in SHARES and not re.search("[%‰％]", quantity.surface):
         return quantity.surface + (" %" if quantity.kind == "percent" else " ‰")
     if quantity.unit and quantity.kind in ("measure", "money") and quantity.surface[-1:].isdecimal():
         return f"{quantity.surface} {short_unit(quantity.unit)}"
@@ -225,7 +223,7 @@ def _closest(
     left: Collection[int], right: Collection[int], judge: Callable[[int, int], tuple[Any, _How] | None]
 ) -> list[tuple[int, int, _How]]:
     """Pairs of one of *left* and one of *right*, and how they belong together; *judge*: how far apart, and how."""
-    if max(len(left), len(right)) > MOST_COMPARED:
+    if not left or not right or max(len(left), len(right)) > MOST_COMPARED:
         return []
     judged = [(found[0], i, j, found[1]) for i in left for j in right if (found := judge(i, j))]
     pairs: dict[int, tuple[int, int, _How]] = {}

@@ -207,7 +207,7 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
     if total is None or (doubtful and safe is not None):
         return safe
     if "short_tail" in grammar:
-        total = EXACT.add(total, _short_tail(so_far, pieces[max(start, i - 2) : i]))
+        total = _with_short_tail(total, so_far, pieces[max(start, i - 2) : i])
     return Composed(total, i, ordinal)
 
 
@@ -235,14 +235,12 @@ def _glues(so_far: _Sum, following: Atom | None) -> bool:
     return thousand or following.role in ("add", "multiply")
 
 
-def _short_tail(so_far: _Sum, last: Sequence[Piece]) -> Decimal:
+def _with_short_tail(total: Decimal, so_far: _Sum, last: Sequence[Piece]) -> Decimal:
     """What 一百二 and 三万五 leave unsaid: the last digit counts in tenths of the unit before it."""
-    if len(last) < 2 or last[1].atom.role != "add" or so_far.open is None or not 1 <= so_far.open <= 9:
-        return Decimal(0)
-    unit = last[0].atom
-    if unit.role not in ("multiply", "scale") or unit.value < 100:
-        return Decimal(0)
-    return EXACT.multiply(so_far.open, unit.value / 10 - 1)
+    roles, digit = [piece.atom.role for piece in last], so_far.open or 0
+    if roles not in (["multiply", "add"], ["scale", "add"]) or last[0].atom.value < 100 or not 0 < digit < 10:
+        return total
+    return EXACT.add(total, EXACT.multiply(digit, last[0].atom.value / 10 - 1))
 
 
 def _fraction(pieces: Sequence[Piece], start: int) -> tuple[Decimal, int]:

@@ -16,13 +16,11 @@ from typing import TypeAlias
 
 from nbquantities.kinds import JOIN
 from nbquantities.measures import Quantity
-from nbquantities.relations import in_unit, meanings
+from nbquantities.relations import MOST_COMPARED, in_unit, meanings
 
 Span: TypeAlias = tuple[int, int]
 #: A quantity of the source and what carries it over.
 Pair: TypeAlias = tuple[Quantity, Quantity]
-#: Maximum number of quantities that are compared with each other.
-MOST_EXCHANGED = 50
 #: How much nearer the shared words are where two quantities are exchanged, beyond what words far away sum up to.
 _NEARER, _FAR = 1.2, 0.02
 #: Words beyond this distance say nothing of a quantity.
@@ -41,7 +39,7 @@ def exchanges(source: str, target: str, pairs: Sequence[Pair], ranges: Collectio
     ranges: where the two ends of ranges stand in the source.
     """
     pairs = sorted((p for p in pairs if not (p[0].lexical or p[1].lexical)), key=lambda pair: pair[0].span)
-    if not 2 <= len(pairs) <= MOST_EXCHANGED:
+    if not 2 <= len(pairs) <= MOST_COMPARED:
         return
     nearness: tuple[_Nearness, _Nearness] | None = None
     done: set[int] = set()
@@ -69,9 +67,8 @@ def _units_moved(a: Quantity, b: Quantity, c: Quantity, d: Quantity) -> bool:
 
 def _alike(one: Quantity, other: Quantity) -> bool:
     """Whether two quantities have units that can be converted, or none."""
-    if one.unit == other.unit or not one.unit or not other.unit:
-        return one.unit == other.unit
-    return any(x == y or in_unit(1, x, y) is not None for x, y in product(meanings(one.unit), meanings(other.unit)))
+    units = product(meanings(one.unit), meanings(other.unit))
+    return any(x == y or (x and y and in_unit(1, x, y) is not None) for x, y in units)
 
 
 def _turned(source: str, target: str, a: Quantity, b: Quantity, c: Quantity, d: Quantity, ranged: bool) -> bool:

@@ -59,11 +59,8 @@ def _find(text: str, lang: str) -> list[Quantity]:
     masked, found = claim(rules.patterns["dotted"].sub(".", text) if "dotted" in rules.data else text, lang)
     numbers = find_numbers(masked, lang)
     covered = _worded(masked, numbers, found, rules)
-    covered.update(
-        i
-        for i, number in enumerate(numbers)
-        if _POWER_OF_UNIT.search(text[max(0, number.span[0] - 5) : number.span[0]])
-    )
+    starts = [number.span[0] for number in numbers]
+    covered |= {i for i, start in enumerate(starts) if _POWER_OF_UNIT.search(text[max(0, start - 5) : start])}
     found += [_quantity(text, number, rules) for i, number in enumerate(numbers) if i not in covered]
     found.sort(key=lambda quantity: quantity.span)
     if any(quantity.kind == "always" for quantity in found):
@@ -128,7 +125,6 @@ def with_ends(quantities: Iterable[Quantity]) -> list[Quantity]:
 ALWAYS = frozenset({(24, "hour"), (7, "day"), (365, "day"), (24, "")})
 #: After these a hyphen joins two dates or times, or two numbers.
 _DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
-_MINUS = "-−－–"
 _ROUND = frozenset({12, *(10**power for power in range(2, 10))})
 
 
@@ -159,7 +155,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     value, surface = Fraction(number.value), text[a:b]
     kind: Kind = "roman" if number.kind == "ordinal" and number.form == "roman" else number.kind
     digits = any(map(str.isdecimal, surface))
-    if surface[0] in _MINUS and value < 0 and _TOUCHED.match(text[a - 1 : a]):
+    if surface[0] in "-−－–" and value < 0 and _TOUCHED.match(text[a - 1 : a]):
         value, a = -value, a + 1  # VP−730, 7−20
     counted = (text[b : b + 2].strip()[:1] or " ") in rules.data.get("counters", "")
     part_of_word = rules.han and not digits and b - a == 1 and kind != "percent" and not counted
@@ -177,30 +173,23 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         a, value = a - 1, -value  # 距离-5米
     if digits and rules.data.get("minus_behind") and re.match(r"-(?:\s|$)", text[b : b + 2]):
         b, value = b + 1, -value
-    if text[b : b + 1] in ("年", "년") and 1000 <= value < 2200 and value.denominator == 1:
-        return Quantity(value, "date", "year", (a, b), text[a:b], WEAK if weak else 1.0, number.localised)
-    window = f"{text[max(0, a - 8) : a]}<{surface}>{text[b : b + 2]}"
-    around = [rule for pattern, rule in rules.around if pattern.search(window)]
+    first = "^" if a < 8 and not text[:a].strip(" (（") else text[max(0, a - 2) : a - 1]
+    window = f"{first}{text[max(0, a - 1) : a] or ' '}<{surface}>{text[b : b + 2]}"
+    special = rules.any_around.search(window) is not None
+    around = [rule for pattern, rule in rules.around if pattern.search(window)] if special else []
     weak = weak or any("weak" in rule for rule in around)
     other = [(Fraction(rule.get("times", 1)), rule.get("plus", [0])) for rule in around if "weak" not in rule]
     also = tuple(value * factor + plus for factor, more in other for plus in more)
     runs = re.split("[., ]", surface) if _IN_PARTS.fullmatch(surface) else []
-    if kind == "cardinal" and (
-        rules.patterns["percent"].match(text, b) or rules.patterns["before_percent"].search(text[max(0, a - 8) : a])
-    ):
+    parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in runs)
+    percent, before = rules.patterns["percent"], rules.patterns["before_percent"]
+    if kind == "cardinal" and (percent.match(text, b) or before.search(text[max(0, a - 8) : a])):
         kind = "percent"
-    quantity = Quantity(
-        value,
-        kind,
-        "",
-        (a, b),
-        text[a:b],
-        WEAK if weak else 1.0,
-        number.localised,
-        also=also,
-        parts=tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in runs),
-        lexical=number.form == "article" or part_of_word or (not digits and value == 0),
-    )
+    lexical = number.form == "article" or part_of_word or (not digits and value == 0)
+    span, certainty = (a, b), WEAK if weak else 1.0
+    quantity = Quantity(value, kind, "", span, text[a:b], certainty, number.localised, False, also, parts, lexical)
+    if text[b : b + 1] in ("年", "년") and 1000 <= value < 2200 and value.denominator == 1:
+        return replace(quantity, kind="date", unit="year", also=(), parts=(), lexical=False)
     if kind == "cardinal":
         quantity = measured(text, quantity, rules)
     unsaid = quantity.value in shared_data()["unsaid"].get(quantity.unit or quantity.kind, ())
@@ -236,13 +225,8 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
         factor, second = shared_data()["compound"].get(quantity.unit, (0, ""))
         both = quantity.kind == after.kind == "measure" and second == after.unit and after.value < factor
         both = both and len(gap) < 14 and not _APART.search(gap)
-        metres = (
-            quantity.unit == "meter"
-            and not after.unit
-            and after.value < 100
-            and re.fullmatch(r" \w{1,8} (?:\w )?", gap)
-        )
-        if both or metres:
+        metres = (quantity.unit, after.unit) == ("meter", "") and re.fullmatch(r" \w{1,8} (?:\w )?", gap)
+        if both or (metres and after.value < 100):
             value, span = quantity.value + after.value / factor, (quantity.span[0], after.span[1])
             parts = (quantity, after) if both else ()
             result[-1] = Quantity(value, "measure", quantity.unit, span, text[slice(*span)], parts=parts)
@@ -272,9 +256,8 @@ def _ranged(text: str, found: list[Quantity]) -> list[Quantity]:
             upwards = low.value < quantity.value or (between and low.value != quantity.value)
             if upwards and (_AND if between else _TO).fullmatch(text, start, end):
                 span, certainty = (low.span[0], quantity.span[1]), max(low.certainty, quantity.certainty)
-                result[-1] = Quantity(
-                    low.value, "range", quantity.unit, span, text[slice(*span)], certainty, parts=(low, quantity)
-                )
+                both, surface = (low, quantity), text[slice(*span)]
+                result[-1] = Quantity(low.value, "range", quantity.unit, span, surface, certainty, parts=both)
                 continue
         result.append(quantity)
     return result

@@ -58,7 +58,6 @@ class Convention:
 
     def __init__(self, lang: str):
         data = language_data(lang)
-        self.locale: str = data["locales"][0]
         self.loose_space = bool(data.get("loose_space"))
         symbols = [Locale.parse(name).number_symbols["latn"] for name in data["locales"]]
         written = [(plain_signs(each["group"]), plain_signs(each["decimal"])) for each in symbols]

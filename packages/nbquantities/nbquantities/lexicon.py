@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from nbquantities.compose import compose
@@ -41,9 +42,8 @@ class Lexicon:
                 self.phrases.setdefault(first, []).append((tuple(rest), atom))
             else:
                 self.atoms.setdefault(first, atom)
-        for word, value in data.get("words", {}).items():
-            if value is None:
-                self.atoms.pop(fold(word), None)
+        for word in (word for word, value in data.get("words", {}).items() if value is None):
+            self.atoms.pop(fold(word), None)
         for phrases in self.phrases.values():
             phrases.sort(key=lambda phrase: -len(phrase[0]))
         whole = {word for word in self.atoms if len(word) < 2} | set(map(fold, compound.get("inflected", ())))
@@ -80,10 +80,10 @@ class Lexicon:
 
     def _parts(self, key: str) -> tuple[Piece, ...]:
         parts, tail = self._solid(key), self.tails.search(key)
-        if not parts and tail:
-            parts = self._solid(key[: tail.start()])
-            return parts if parts and parts[-1].atom.role in SOLID else ()
-        return parts
+        if parts or not tail:
+            return parts
+        parts = self._solid(key[: tail.start()])
+        return parts if parts and parts[-1].atom.role in SOLID else ()
 
     def _solid(self, key: str) -> tuple[Piece, ...]:
         """The parts of a number word, or of a word that is put together of them, all of it (*zwölfhundert*)."""
@@ -97,12 +97,9 @@ class Lexicon:
                 ordinal = replace(parts[-1].atom, ordinal=True)
                 return (*parts[:-1], replace(parts[-1], end=len(key), atom=ordinal))
         found = list(self.compound.finditer(key))
-        complete = found and sum(match.end() - match.start() for match in found) == len(key)
-        return (
-            self._checked([Piece(*match.span(1), self.atoms[match[1]], "", True) for match in found])
-            if complete
-            else ()
-        )
+        if not found or sum(len(match[0]) for match in found) < len(key):
+            return ()
+        return self._checked([Piece(*match.span(1), self.atoms[match[1]], "", True) for match in found])
 
     def _checked(self, parts: list[Piece]) -> tuple[Piece, ...]:
         read = compose(parts, 0, self.grammar)
@@ -115,9 +112,8 @@ def roman_value(numeral: str) -> Decimal:
     >>> roman_value("XIX")
     Decimal('19')
     """
-    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in numeral]
-    pairs = zip(values, [*values[1:], 0], strict=True)
-    return Decimal(sum(-value if value < following else value for value, following in pairs))
+    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in numeral] + [0]
+    return Decimal(sum(-value if value < following else value for value, following in pairwise(values)))
 
 
 def vocabulary(data: Mapping[str, Any]) -> Iterator[tuple[str, Atom]]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from nbquantities.language import language_data
 from nbquantities.lookup import Lookup
 from nbquantities.rules import Rules, shared_data
 
@@ -71,28 +70,23 @@ class Quantity:
     lexical: bool = False
 
 
-#: Numerals, one character each.
-HAN = "〇零一二两兩三四五六七八九十"
-
-
 def measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     """*quantity* with the unit that stands beside it."""
     a, b = quantity.span
     if rules.patterns["permille"].match(text, b):
         return replace(quantity, kind="permille")
     if currency := rules.before.search(text[max(0, a - 8) : a]):
-        money = replace(quantity, kind="money", unit=currency)
-        scale = re.match("(?:bn|[mk])(?![A-Za-z])", text[b : b + 3])
-        if scale is None:
-            return money
-        b += len(scale[0])
-        return replace(money, value=quantity.value * _LETTERS[scale[0]], span=(a, b), surface=text[a:b])
+        scale = re.match("(?:bn|[mk])?(?![A-Za-z])|", text[b : b + 3])
+        letters = scale[0] if scale else ""
+        value, b = quantity.value * _LETTERS[letters], b + len(letters)
+        return replace(quantity, kind="money", unit=currency, value=value, span=(a, b), surface=text[a:b])
     after = rules.unit(text, b)
     of = rules.patterns["of"].match(text, b) if after is None else None
     if of and (quantity.value >= 10**6 or quantity.value < 1):
         after = rules.unit(text, of.end())
-    if after is None and quantity.value.denominator == 2:
-        after = _unit_within(text, a, b, rules)
+    if after is None and quantity.value.denominator == 2:  # deux heures et demie, 二時間半
+        inner_number = rules.before_unit_of_half.match(text, a, b)
+        after = rules.unit(text, inner_number.end()) if inner_number else None
     if after is None:
         inner = unit_of_word(quantity.surface, rules)
         if inner == "percent":
@@ -116,7 +110,7 @@ def measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
 
 
 #: Behind an amount of money, in any language: £125m.
-_LETTERS = {"k": 10**3, "m": 10**6, "bn": 10**9}
+_LETTERS = {"": 1, "k": 10**3, "m": 10**6, "bn": 10**9}
 #: Before the number: 摂氏90度.
 _SCALE_OF_DEGREES = Lookup(shared_data()["before_degrees"].items(), after=" ?$")
 #: Marks of inches and feet, and the quotation mark that each may close.
@@ -126,13 +120,3 @@ _QUOTES = {"”": "“", '"': '"', "'": "'", "''": "''"}
 def unit_of_word(word: str, rules: Rules) -> str:
     """The unit in a word that a number begins: *dreistündig*, *пятилетний*."""
     return rules.in_words.search(word) or "" if word.isalpha() else ""
-
-
-def _unit_within(text: str, start: int, end: int, rules: Rules) -> tuple[str, int] | None:
-    """The unit before a half: *deux heures et demie*, 二時間半."""
-    if rules.han:
-        inner = re.match(rf"[\d{HAN}百千]{{1,12}}", text[start:end])
-    else:
-        words = "|".join(language_data(rules.lang).get("half_after", ()))
-        inner = re.search(f" (?=(?:{words}) )", text[start:end]) if words else None
-    return rules.unit(text, start + inner.end()) if inner else None

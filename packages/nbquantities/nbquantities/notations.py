@@ -33,7 +33,6 @@ from nbquantities.rules import Rules, rules_of
 _Reader: TypeAlias = "Callable[[re.Match[str], Rules], list[Quantity]]"
 _RUN = re.compile(r"\d+")
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-", "^{}")
-_NOON = 720
 
 
 class Notation(NamedTuple):
@@ -51,8 +50,7 @@ def claim(text: str, lang: str) -> tuple[str, list[Quantity]]:
     rules, found = rules_of(lang), list[Quantity]()
     spelled, runs = alike(text), [match.start() for match in _RUN.finditer(text)]
     for pattern, reads, at_digits, part, others in notations_of(base_language(lang)):
-        passed_over = part not in spelled and not (others and any(map(spelled.__contains__, others)))
-        if passed_over or (at_digits and not runs):
+        if (at_digits and not runs) or (part not in spelled and not any(map(spelled.__contains__, others))):
             continue
         pieces, done = [], 0
         for match in filter(None, (pattern.match(text, at) for at in runs)) if at_digits else pattern.finditer(text):
@@ -90,14 +88,13 @@ def _notations(rules: Rules) -> Iterator[Notation]:
             given["values"], among = zip(*words_by_value(table), strict=True)
             words = {"words": groups(enumerate(among))}
         filled = filled_in(pattern, {**parts, **words}) if "if" not in rule or f"if {rule['if']}" in parts else None
+        reads = partial(globals()[f"_{name}"], **given)
         for each in own.get(rule["each"], ()) if "each" in rule else [""]:
             if filled is not None:
                 whole = filled.replace("{each}", each)
                 part, *others = held(whole)[1] or [""]
                 compiled = re.compile(whole, re.IGNORECASE if rule.get("case") == "any" else 0)
-                yield Notation(
-                    compiled, partial(globals()[f"_{name}"], **given), whole.startswith(r"(?=\d)"), part, others
-                )
+                yield Notation(compiled, reads, whole.startswith(r"(?=\d)"), part, others)
 
 
 def _language_parts(rules: Rules) -> dict[str, str]:
@@ -195,15 +192,10 @@ def _amount(
             return []
         total += Fraction(factor) * number
     total += word
-    quantity = _made(
-        match,
-        total,
-        kind,
-        unit,
-        certainty=WEAK if total < weak_below else certainty,
-        parts=tuple(_made(match, int(match[group]), kind, name) for group, name in parts.items()),
-        also=(Fraction(_number(match[also], rules) or 0),) if also else (),
-    )
+    certainty = WEAK if total < weak_below else certainty
+    among = tuple(_made(match, int(match[group]), kind, name) for group, name in parts.items())
+    otherwise = (Fraction(_number(match[also], rules) or 0),) if also else ()
+    quantity = _made(match, total, kind, unit, certainty=certainty, parts=among, also=otherwise)
     return [measured(match.string, quantity, rules) if beside else quantity]
 
 
@@ -257,15 +249,13 @@ def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quanti
         if count is None or not 0 < count < 60:
             return []
         value *= count
-    return [_made(match, (hour * 60 + value) % _NOON, "clock", _half_of_day(match, False, rules))]
+    return [_made(match, (hour * 60 + value) % 720, "clock", _half_of_day(match, False, rules))]
 
 
 def _named_day(match: re.Match[str], rules: Rules, values: Sequence[str]) -> list[Quantity]:
     """六四, a day that is named by its digits."""
-    return [
-        _made(match, number, "date", unit, certainty=WEAK, lexical=True)
-        for number, unit in zip(map(int, _value(match, values).split()), ("month", "day"), strict=True)
-    ]
+    parts = zip(map(int, _value(match, values).split()), ("month", "day"), strict=True)
+    return [_made(match, number, "date", unit, certainty=WEAK, lexical=True) for number, unit in parts]
 
 
 def _date(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -274,12 +264,8 @@ def _date(match: re.Match[str], rules: Rules) -> list[Quantity]:
     if not 0 < min(small) <= 12 or max(small) > 31:
         return []
     also = tuple(Fraction(century + int(match[year])) for century in (1900, 2000)) if int(match[year]) < 100 else ()
-    return [
-        _made(
-            match, int(match[group]), "date", "year" if group == year else "", group, also=also if group == year else ()
-        )
-        for group in "abc"
-    ]
+    units = {first: ("", ()), second: ("", ()), year: ("year", also)}
+    return [_made(match, int(match[each]), "date", units[each][0], each, also=units[each][1]) for each in "abc"]
 
 
 _SENTENCE_END = re.compile(r"\s*$|\s+[^\W\d_a-zäöüß]")

@@ -62,12 +62,6 @@ _SIGN = re.compile("[-\u2212\u2013\u2012\uff0d\ufe63][$€£¥₹₽￥]{0,3}$")
 _FULL_HOUR = re.compile(r"\d[:.hH]")
 
 
-_TRUE_MINUS = "\u2212"
-
-
-_ROMAN = re.compile(r"[IVX]+\w*")
-
-
 def find_numbers(text: str, lang: str) -> list[Number]:
     """Find the numbers of *text*, left to right, by the conventions of *lang*.
 
@@ -187,8 +181,9 @@ def _number(
     ahead = pieces[first - 1].atom.role if first and used[0].joined else None
     lone = len(used) == 1 and used[0].written is None and ahead != "minus"
     context = rules.contexts.get(used[0].key) if lone else None
+    beside = (text[max(0, start - 1) : start], text[end : end + 1]) if rules.han else None
     if (
-        (context is not None and not context.holds(*_neighbours(text, start, end, rules.han)))
+        (context is not None and not context.holds(*beside or (_previous_word(text, start), _next_word(text, end))))
         or (read.ordinal and before and _is_denominator(text, start, end, before[-1], rules))
         or (used[0].key == "00" and _FULL_HOUR.match(text[max(0, start - 2) : start]))
     ):
@@ -201,10 +196,8 @@ def _number(
         percent = rules.percent.match(text, end)
         if suffix is not None:
             kind, end, done = "ordinal", suffix, suffix
-        elif percent is not None:
-            kind, done = "percent", percent.end()
-        elif ahead == "percent":
-            kind = "percent"
+        elif percent or ahead == "percent":
+            kind, done = "percent", percent.end() if percent else end
         elif rules.ordinal_prefix and text.startswith(rules.ordinal_prefix, sign_start - len(rules.ordinal_prefix)):
             kind, sign_start = "ordinal", sign_start - len(rules.ordinal_prefix)
     form = _form(text, used, value, kind)
@@ -218,10 +211,10 @@ def _form(text: str, used: Sequence[Piece], value: Decimal, kind: Kind) -> str:
     in_digits = [piece.written for piece in used if piece.written]
     if any(piece.atom.financial for piece in used):
         return "financial"
+    if not in_digits and len(used) == 1 and kind == "cardinal" and value in (1, -1):
+        return "article"
     if not in_digits:
-        if len(used) == 1 and kind == "cardinal" and value in (1, -1):
-            return "article"
-        return "roman" if _ROMAN.fullmatch(text[used[0].start : used[-1].end]) else "words"
+        return "roman" if re.fullmatch(r"[IVX]+\w*", text[used[0].start : used[-1].end]) else "words"
     if any(piece.atom.role in ("scale", "multiply") for piece in used):
         return "scale"
     if any(written.native for written in in_digits):
@@ -249,7 +242,7 @@ def _signed(
     beside = text[max(0, at - 40) : at]
     left = beside.rstrip(_SPACES)[-1:]
     joins = left.isdigit() or left == ")"
-    if sign[0][0] != _TRUE_MINUS and left and left not in rules.minus_after:
+    if sign[0][0] != "\u2212" and left and left not in rules.minus_after:
         touching = beside[-1] not in _SPACES
         left = beside.rstrip(".")[-1:] or left if touching else left  # 3.-5. Mai
         letter = unicodedata.category(left)[0] in "LMN" or left in "-–—"
@@ -283,15 +276,6 @@ _NEXT = re.compile(r"[\s\u00a0-]*([^\s.,;:!?()«»\"“”'’-]{1,64})")
 
 
 _PREVIOUS = re.compile(r"([^\s.,;:!?()«»\"“”'’-]+)[\s'’-]*$")
-
-
-def _neighbours(text: str, start: int, end: int, han: bool) -> tuple[str, str]:
-    """The words beside a word, or the characters where no spaces stand between words."""
-    return (
-        (text[max(0, start - 1) : start], text[end : end + 1])
-        if han
-        else (_previous_word(text, start), _next_word(text, end))
-    )
 
 
 def _next_word(text: str, end: int) -> str:

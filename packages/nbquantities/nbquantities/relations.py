@@ -18,6 +18,8 @@ from nbquantities.rules import shared_data
 
 Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
 RANKS: dict[Grade, int] = {"same": 0, "equivalent": 2, "tolerable": 4, "wrong": 9}
+#: Maximum number of quantities on one side that are compared one by one with those of the other.
+MOST_COMPARED = 50
 #: No rounding goes beyond this share of the value (1 inch is 3 cm, 100 km are not 100 miles).
 MOST_ROUNDED = Fraction(16, 100)
 
@@ -32,9 +34,8 @@ class Relation(NamedTuple):
 SAME = Relation("same", "")
 ORDINAL = frozenset({"ordinal", "roman"})
 SHARES: dict[str, int] = {"percent": 100, "permille": 1000}
-_COUNTABLE = frozenset(
-    {"cardinal", "ordinal", "roman", "date", "identifier", "approximate", "power", "fraction", "decade"}
-)
+_CROSSING = ("ordinal", "roman", "date", "decade", "fraction", "identifier", "power")
+_COUNTABLE = frozenset({"cardinal", "approximate", *_CROSSING})
 
 
 def relation(a: Quantity, b: Quantity) -> Relation | None:
@@ -83,15 +84,12 @@ def relation(a: Quantity, b: Quantity) -> Relation | None:
     return converted(a, b) if a.unit and b.unit and kinds == {"measure"} else None
 
 
-_CROSSING = ("ordinal", "roman", "date", "decade", "fraction", "identifier", "power")
-
-
 def _equal(a: Quantity, b: Quantity) -> Relation | None:
     if a.value == b.value:
         return SAME
-    if a.value in b.also or b.value in a.also or (a.also and b.also and not set(a.also).isdisjoint(b.also)):
-        return Relation("equivalent", "year" if 1000 <= max(a.value, b.value) < 2200 else "reading")
-    return None
+    if {a.value, *a.also}.isdisjoint((b.value, *b.also)):
+        return None
+    return Relation("equivalent", "year" if 1000 <= max(a.value, b.value) < 2200 else "reading")
 
 
 def _clock_relation(clock: Quantity, other: Quantity) -> Relation | None:

@@ -43,15 +43,14 @@ class Rules:
         data, clock = self.data, self.data.get("clock", {})
         start, end = ("", "") if self.han else (r"(?<!\w)", r"(?!\w)")
         units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, each in words_by_value(common["symbols"])]
-        units += [
-            (name, f"(?i:{each}){end}") for name, each in [*words_by_value(data.get("units", {})), *_cldr_units(lang)]
-        ]
-        units = list(dict.fromkeys(units))
-        units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -_length(unit[1])))  # miles per hour first
+        words_of_units = [*words_by_value(data.get("units", {})), *_cldr_units(lang)]
+        units = list(dict.fromkeys([*units, *((name, f"(?i:{each}){end}") for name, each in words_of_units)]))
+        # Miles per hour first; what a pattern looks ahead for is none of its length.
+        lengths = {each: len(re.sub(r"\(\?[=!][^)]*\)", "", each)) for _, each in units}
+        units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -lengths[unit[1]]))
         self.units = Lookup(units)
-        before = [
-            (name, each.replace(" ", SPACE)) for name, each in words_by_value(data.get("before", {}), common["before"])
-        ]
+        before = words_by_value(data.get("before", {}), common["before"])
+        before = [(name, each.replace(" ", SPACE)) for name, each in before]
         self.before = Lookup(_longest_first(before), "(?<![A-Za-z])", "[-−]?$")
         words = [(_meaning(value), each + end) for value, each in words_by_value(data.get("words", {}))]
         self.words = Lookup(_longest_first(words), start, "", re.IGNORECASE)
@@ -64,6 +63,9 @@ class Rules:
         self.numerals: dict[str, int] = common["numerals"] | data.get("numerals", {})
         self.numeral = re.compile(either(self.numerals), re.IGNORECASE)
         lists = {**data, "day_parts": [word for _, word in words_by_value(clock.get("day_parts", {}))]}
+        halves = either(numbers.get("half_after", ()))
+        number = r"[\d〇零一二两兩三四五六七八九十百千]{1,12}" if self.han else rf".{{1,60}}?(?= {halves} )"
+        self.before_unit_of_half = re.compile(number)
         fills = {"space": SPACE, "start": start, "end": end}
         self.patterns = {
             name: re.compile(filled_in(pattern, fills | {"words": either(lists.get(name, ()))}) or "", re.IGNORECASE)
@@ -71,7 +73,9 @@ class Rules:
         }
         known, words_of_language = {"han": self.han, **data}, {"counters": f"[{data.get('counters', '')}]"}
         around = [rule for rule in common["around"] if "if" not in rule or known.get(rule["if"])]
-        self.around = [(re.compile(filled_in(rule["is"], words_of_language) or ""), rule) for rule in around]
+        patterns = [filled_in(rule["is"], words_of_language) or "" for rule in around]
+        self.around = list(zip(map(re.compile, patterns), around, strict=True))
+        self.any_around = re.compile("|".join(patterns))
         self.months = _months(lang, data)
         self.month_stems = {stem: month for month, stem in words_by_value(data.get("month_stems", {}))}
 
@@ -90,11 +94,6 @@ def rules_of(lang: str) -> Rules:
 
 def _longest_first(patterns: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
     return sorted(patterns, key=lambda pattern: -len(pattern[1]))
-
-
-def _length(pattern: str) -> int:
-    """The length of a pattern without what it looks ahead for."""
-    return len(re.sub(r"\(\?[=!][^)]*\)", "", pattern))
 
 
 def _meaning(meaning: str) -> tuple[list[Fraction], str]:

@@ -129,7 +129,7 @@ def read_literal(text: str, start: int, rules: Convention, cut: str = "") -> lis
         runs = [run.span() for run in re.finditer(f"[^{re.escape(cut)}]+", plain)]
         return [piece for a, b in runs for piece in read_literal(text[a:b], start + a, rules)]
     signs = "" if plain.isdecimal() else re.sub(r"\d", "", plain)
-    number = _one_number(re.split(r"\D", plain), signs, rules)
+    number = _one_number(re.split(r"\D", plain), signs, rules) if signs else (plain, True)
     if number is None:  # it falls apart at spaces; if it has none, at signs that are not decimal; or at all
         spaces = "".join({*signs} & {" ", THIN_SPACE})
         return read_literal(text, start, rules, spaces or "".join({*signs} - {rules.decimal}) or signs)
@@ -141,8 +141,6 @@ def read_literal(text: str, start: int, rules: Convention, cut: str = "") -> lis
 
 def _one_number(parts: list[str], signs: str, rules: Convention) -> tuple[str, bool] | None:
     """The digits with "." as decimal sign and whether they are localised, or None if it is not one number."""
-    if not signs:
-        return parts[0], True
     last, before, group = signs[-1], signs[:-1], signs[0].replace(_FULL_WIDTH_COMMA, ",")
 
     def grouped(parts: list[str]) -> bool:  # a plain space groups in languages that say so, and where it does so twice
@@ -164,15 +162,13 @@ def traditional_literal(text: str, start: int) -> Piece:
     ('3456', '10000')
     """
     thousands, sign, rest = text.rpartition("௲")
-    section, units = (
-        sum(int(digits or bool(unit)) * {"": 1, "௰": 10, "௱": 100}[unit] for digits, unit in _SECTION.findall(part))
-        for part in (thousands, rest)
-    )
-    value = (section or 1) * 1000 * bool(sign) + units
+    parts = map(_SECTION.findall, (thousands, rest))
+    count, units = (sum(int(digits or bool(unit)) * _UNITS[unit] for digits, unit in part) for part in parts)
+    value = (count or 1) * 1000 * bool(sign) + units
     return in_digits(start, start + len(text), str(value), Written(native=True))
 
 
-_SECTION = re.compile("([௦-௯]*)([௰௱]?)")
+_SECTION, _UNITS = re.compile("([௦-௯]*)([௰௱]?)"), {"": 1, "௰": 10, "௱": 100}
 
 
 # ----------------------------------------------------------------------------
@@ -312,22 +308,19 @@ class SpacedReader:
     def _follows(self, text: str, tokens: list[re.Match[str]], i: int, rest: tuple[str, ...]) -> bool:
         """Whether the words of *rest* come after token *i*, each after a space or a hyphen."""
         following = tokens[i : i + len(rest) + 1]
-        return [self._folded(token[0]) for token in following[1:]] == [*rest] and all(
-            _WITHIN_PHRASE.fullmatch(text, a.end(), b.start()) for a, b in pairwise(following)
-        )
+        gaps = ((a.end(), b.start()) for a, b in pairwise(following))
+        same = [self._folded(token[0]) for token in following[1:]] == [*rest]
+        return same and all(_WITHIN_PHRASE.fullmatch(text, *gap) for gap in gaps)
 
     def _after_unit(self, text: str, pieces: list[Piece], unit: re.Match[str], start: int, end: int) -> bool:
         """*deux heures et demie*: whether only a unit stands between the last piece and the half at *start*.
 
         With a hyphen after it, the half is another word's: *two years and a half-term holiday*.
         """
-        return (
-            bool(pieces)
-            and unit[0].lower() in self.half_after
-            and _SPACED.fullmatch(text, pieces[-1].end, unit.start()) is not None
-            and _SPACED.fullmatch(text, unit.end(), start) is not None
-            and _HYPHEN.match(text, end) is None
-        )
+        if not pieces or unit[0].lower() not in self.half_after or _HYPHEN.match(text, end):
+            return False
+        gaps = (pieces[-1].end, unit.start()), (unit.end(), start)
+        return all(_SPACED.fullmatch(text, *gap) for gap in gaps)
 
     def _joined(self, text: str, pieces: list[Piece], start: int) -> bool:
         """Whether a word at *start* may continue the last piece; a comma between them becomes a piece of its own."""
@@ -368,11 +361,9 @@ class SpacedReader:
     def _vulgar(self, text: str, sign: str, start: int, pieces: list[Piece]) -> None:
         """*½* adds to the number before it (*2½*), or is a number by itself."""
         value = Decimal(str(round(unicodedata.numeric(sign), 3)))
-        last = pieces[-1] if pieces else None
-        if last is not None and last.written is not None and _NARROW.fullmatch(text, last.end, start):
-            pieces.append(Piece(start, start + 1, Atom("half", value), sign, joined=True))
-        else:
-            pieces.append(in_digits(start, start + 1, str(value), Written()))
+        added = pieces and pieces[-1].written is not None and _NARROW.fullmatch(text, pieces[-1].end, start)
+        half = Piece(start, start + 1, Atom("half", value), sign, joined=True)
+        pieces.append(half if added else in_digits(start, start + 1, str(value), Written()))
 
 
 # ----------------------------------------------------------------------------
@@ -438,11 +429,10 @@ class UnspacedReader:
         return 100 * (self._small(century) - 1) + self._small(decade)
 
     def _small(self, text: str) -> Decimal:
-        if text.isdecimal():
-            return Decimal(int(text))
-        ahead, ten, behind = text.partition("十")
-        tens = int(self.digits.get(ahead, "1")) * 10 if ten else 0
-        return Decimal(tens + int(self.digits.get(behind if ten else ahead, "0")))
+        tens, ten, ones = text.rpartition("十")
+        if not ten:
+            return Decimal("".join(self.digits.get(each, each) for each in text))
+        return Decimal(10 * int(self.digits.get(tens, "1")) + int(self.digits.get(ones, "0")))
 
     def _joined(self, text: str, pieces: list[Piece], start: int) -> bool:
         """Whether the piece at *start* touches the last one; a space may stand beside digits (300 万),

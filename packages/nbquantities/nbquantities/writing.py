@@ -93,7 +93,7 @@ def _grouped(number: Decimal, lang: str) -> str:
 
     whole, _, fraction = f"{number:f}".partition(".")
     with localcontext(EXACT):  # Babel rounds to the context's precision
-        grouped = format_decimal(Decimal(whole.lstrip("-")), locale=convention(lang).locale)
+        grouped = format_decimal(Decimal(whole.lstrip("-")), locale=language_data(lang)["locales"][0])
     sign = "-" if number.is_signed() and number else ""
     return sign + grouped + (convention(lang).decimal + fraction if fraction else "")
 
