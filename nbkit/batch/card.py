@@ -134,7 +134,7 @@ def _planned(
     study: Study, behaviour: Behaviour, fit: Fit, systems: Mapping[str, str], pair: tuple[str, str], most: int,
     more: Mapping[str, Any],
 ) -> Planned:  # fmt: skip
-    """What a study does for one behaviour: its cases and the systems that it asks."""
+    """The run of a study that fits the systems and the pair, or why there is none."""
     made = Planned(study, behaviour, systems)
     if not systems:
         how = " (classifiers; --classifier NAME)" if fit.reads != "translator" else ""

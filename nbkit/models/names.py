@@ -338,11 +338,11 @@ def families() -> Mapping[str, Family]:
 def check_languages(
     reference: Reference,
     family: Family | None = None,
-    spoken: Mapping[str, Sequence[str] | None] = MappingProxyType({}),
+    in_files: Mapping[str, Sequence[str] | None] = MappingProxyType({}),
 ) -> None:
     """Raises `ModelError`, with the known ones, for a language that the model does not support.
 
-    family: of a translator whose files are known. spoken: what the files say, by "source" and "target".
+    family: of a translator whose files are known. in_files: what the files say, by "source" and "target".
     """
     entry, codes = reference.entry, {} if family is None else family.codes
     if reference.task.noun != "model":
@@ -357,7 +357,7 @@ def check_languages(
         ("source", "from", reference.lang, entry.sources),
         ("target", "to", reference.tgt, entry.targets),
     ):
-        stated = named if named is not None else spoken.get(side)
+        stated = named if named is not None else in_files.get(side)
         unknown = stated is not None and lang not in stated
         if unknown or (family is not None and codes and family.code(lang or "") is None):
             listed = ", ".join(in_order(codes if stated is None else stated))

@@ -62,11 +62,11 @@ class Tokenized(ABC):
     def _hypotheses(self, batch: list[Ids], target: int | None, decoding: Decoding) -> list[str]:
         """The translations of a batch: equal texts are translated once, texts without content become empty."""
         limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)
-        spoken = [ids for ids in dict.fromkeys(batch) if not self._silent.issuperset(ids)]
-        rows = self._generate(spoken, target, decoding, limit) if spoken else []
+        worded = [ids for ids in dict.fromkeys(batch) if not self._silent.issuperset(ids)]
+        rows = self._generate(worded, target, decoding, limit) if worded else []
         # Given no rows at all, a tokenizer takes them for one that is empty.
         texts = self.tokenizer.batch_decode(rows, skip_special_tokens=True) if rows else []
-        found = dict(zip(spoken, texts, strict=True))
+        found = dict(zip(worded, texts, strict=True))
         return [found.get(ids, "").strip() for ids in batch]
 
     def languages(self, reference: Reference) -> int | None:
