@@ -111,7 +111,7 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
         return []
     verdicts: list[Verdict] = []
     dates = find_dates(source, left, src), find_dates(target, right, tgt)
-    dated = _dated(*dates, verdicts)
+    dated = _dated(*dates, verdicts) if all(dates) else set[int]()
     left, right = ([quantity for quantity in side if id(quantity) not in dated] for side in (left, right))
     left, right = _matched(left, right, verdicts)
     left, right = _by_parts(left, right, verdicts, target)
