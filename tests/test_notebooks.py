@@ -228,13 +228,8 @@ def executed(name: str, parameters: dict[str, Any], folder: Path, monkeypatch: p
     return shown
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "perturbations",
-        *(pytest.param(each, marks=pytest.mark.thorough) for each in ("robust_or_faithful", "model_comparison")),
-    ],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["perturbations", "robust_or_faithful", "model_comparison"])
 def test_word_order_runs_top_to_bottom_without_a_model(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -185,6 +185,7 @@ def test_many_processes_write_read_and_merge_one_partition(tmp_path):
     assert not list(tmp_path.rglob("*.damaged")) and not list(tmp_path.rglob(".tmp-*"))
 
 
+@pytest.mark.thorough
 def test_kill_9_loses_at_most_the_shard_being_written(tmp_path):
     for _ in range(4):
         process = writer(tmp_path, 0, 300, delay=0.02)  # slow enough for the looks below on any machine

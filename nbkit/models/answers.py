@@ -295,7 +295,7 @@ class Weights(Model):
 
     @property
     def kind(self) -> str | None:  # type: ignore[override]
-        """Whether a language model is masked or causal; None where that cannot be told yet."""
+        """Whether a language model is masked or causal; None where that is not known yet."""
         if self.trained is not None:
             return self.trained.kind
         folder = files.local_folder(self.reference)

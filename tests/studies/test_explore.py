@@ -128,7 +128,9 @@ def test_each_behaviour_says_what_prevents_it(behaviour: str) -> None:
     assert explorer.output.value
 
 
-@pytest.mark.parametrize("behaviour", ["numbers", "idioms", "nli_permutation"])
+@pytest.mark.parametrize(
+    "behaviour", ["numbers", pytest.param("idioms", marks=pytest.mark.thorough), "nli_permutation"]
+)
 def test_what_was_typed_is_inert(behaviour: str, systems: dict[str, Any]) -> None:
     systems["translate"] = lambda text: f"{text} <script>13 Schläger</script>"
     explorer = opened(behaviour, HOSTILE, "judge" if behaviour == "nli_permutation" else "set")

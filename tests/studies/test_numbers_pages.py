@@ -113,6 +113,7 @@ def test_a_model_behind_the_step_has_the_colour_of_the_model() -> None:
     assert by_rule.label == MODELS[1]
 
 
+@pytest.mark.thorough
 def test_each_of_many_models_is_named_where_it_is_drawn() -> None:
     """A legend of seventeen would be searched in vain; no two of them look the same."""
     names = [f"system {n}" for n in range(17)]

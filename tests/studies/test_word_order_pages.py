@@ -77,7 +77,7 @@ def test_a_page_of_two_models_draws_and_keeps_its_tables(name, page):
         assert "No model in this run" not in found.text
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [PAGES[0], *(pytest.param(page, marks=pytest.mark.thorough) for page in PAGES[1:])])
 def test_a_page_without_models_says_so_and_shows_the_perturbations(name, fresh):
     found = fresh(name, models=[])
     assert bool(found.figures) == (name in ("perturbations", "similarity", "length"))
@@ -109,6 +109,7 @@ def test_a_page_of_a_large_run_adds_up_on_disk_and_shows_the_same(name, page, fr
         pd.testing.assert_frame_equal(one, other, check_like=True)
 
 
+@pytest.mark.thorough
 def test_means_of_a_page_are_those_of_the_sentences(run, page):
     table = STUDY.read(run)
     shown = page("per_perturbation").frame("fig13_heatmaps")
@@ -171,6 +172,7 @@ def test_samples_are_flips_with_their_texts_and_no_sentence_stands_twice(run, pa
     assert "reference, perturbed alike" in found.text and "tables/table4_table5_flip_samples.texts.csv" in found.kept
 
 
+@pytest.mark.thorough
 def test_groups_of_length_cover_all_lengths_once(run, page):
     found = page("length")
     groups = found.frame("fig6_length").query("metric == 'bleu' and model == 'other' and score == 'beta1'")
@@ -194,6 +196,7 @@ def test_models_are_compared_pair_by_pair(page):
     assert (tests["p_holm"] >= tests["p"]).all()
 
 
+@pytest.mark.thorough
 def test_the_papers_numbers_stand_beside(page):
     found = page("robust_or_faithful")
     table = found.frame("table2_quality_three_ways")
@@ -211,6 +214,7 @@ def test_a_page_names_the_settings_of_metrics_and_their_languages():
     assert pages.signature(params) == f"BLEU-4, {' and '.join(found.values())}"
 
 
+@pytest.mark.thorough
 def test_correlations_are_of_ranks_over_perturbed_sentences(run, page):
     own = STUDY.read(run).query("perturbation != 'control' and metric == 'bleu' and spacing == 'original'")
     own = own[own["model"] == "dummy"]
