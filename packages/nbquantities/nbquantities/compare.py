@@ -111,11 +111,11 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
         return []
     verdicts: list[Verdict] = []
     dates = find_dates(source, left, src), find_dates(target, right, tgt)
-    dated = _dated(*dates, verdicts) if all(dates) else set[int]()
+    dated = _match_dates(*dates, verdicts) if all(dates) else set[int]()
     left, right = ([quantity for quantity in side if id(quantity) not in dated] for side in (left, right))
-    left, right = _matched(left, right, verdicts)
-    left, right = _by_parts(left, right, verdicts, target)
-    right, left = _by_parts(right, left, verdicts, source, swapped=True)
+    left, right = _match(left, right, verdicts)
+    left, right = _match_by_parts(left, right, verdicts, target)
+    right, left = _match_by_parts(right, left, verdicts, source, swapped=True)
     if left or right:
         few = has_word_for_few(source, src), has_word_for_few(target, tgt)
         matched = {id(verdict.target) for verdict in verdicts}
@@ -123,7 +123,7 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
         months = {id(date.month) for date in targets if any(id(day) in matched for day in date.days)}
         if any((quantity.kind, quantity.unit) == ("date", "month") for quantity in left):
             months = set()  # a month of the source is not carried over: the target's stands in its place
-        verdicts += _unmatched(left, right, verdicts, (source, target), few, months)
+        verdicts += _verdicts_on_unmatched(left, right, verdicts, (source, target), few, months)
     ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
     pairs = [(v.source, v.target) for v in verdicts if v.source and v.target and v.grade != "wrong"]
     undated = [pair for pair in pairs if id(pair[0]) not in dated]
@@ -143,14 +143,15 @@ def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
 
 @lru_cache(maxsize=256)
 def _of_source(source: str, src: str) -> list[Quantity]:
-    """The quantities of a source, which several translations are compared with."""
+    """The quantities of a source text, cached, because several translations are compared with it."""
     return find_quantities(source, src)
 
 
 def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
-    """Hyphens before a number that are dashes: the other text has one there, too (*- 6 kinds*, -6种)."""
+    """*quantities*, which may be positive, too, where the minus may be a dash, as *other* has it: *- 6 kinds*."""
 
     def dashed(quantity: Quantity) -> bool:
+        """Whether the sign of *quantity* is a dash: *other* has one before the same number, or both begin with one."""
         dash = rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{re.escape(quantity.surface[1:])}(?!\d)"
         return (quantity.span[0] == 0 and other[:1] in tuple("-–—")) or re.search(dash, other) is not None
 
@@ -160,10 +161,10 @@ def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
     ]
 
 
-def _by_parts(
+def _match_by_parts(
     left: Sequence[Quantity], right: Sequence[Quantity], verdicts: list[Verdict], text: str, *, swapped: bool = False
 ) -> tuple[list[Quantity], list[Quantity]]:
-    """Match what has no match as a whole by all of its parts (*5/11* by *11. Mai*); what is left on either side.
+    """Match quantities by all their parts (*5/11* by *11. Mai*), adding to *verdicts*; the unmatched of both sides.
 
     text: where *right* stands. The halves of a decimal are it only around its unit (*3 Euro 99*) or as a date.
     """
@@ -179,14 +180,14 @@ def _by_parts(
         if halves and len(halves) == len(quantity.parts) and _may_fall_apart(quantity, halves, text):
             rest = free
             how = Relation("equivalent", quantity.kind)
-            verdicts += [_verdict(*(pair[::-1] if swapped else pair), how) for pair in pairs]
+            verdicts += [_pair_verdict(*(pair[::-1] if swapped else pair), how) for pair in pairs]
         else:
             unmatched.append(quantity)
     return unmatched, rest
 
 
 def _may_fall_apart(quantity: Quantity, halves: Sequence[Quantity], text: str) -> bool:
-    """Whether what stands in *text* as *halves* may be *quantity*.
+    """Whether what stands in *text* as *halves* (3 and 99 in *3 Euro 99*) may be *quantity* (3.99).
 
     A decimal is its halves only around its unit, and nothing else (*3 Euro 99*), or as a date; groups of digits are the
     same digit by digit (*8, 800* is 8,800, and *0800 123* is not *800 123*).
@@ -222,7 +223,7 @@ def _shown(quantity: Quantity | None) -> str:
 def _closest(
     left: Collection[int], right: Collection[int], judge: Callable[[int, int], tuple[Any, _How] | None]
 ) -> list[tuple[int, int, _How]]:
-    """Pairs of one of *left* and one of *right*, and how they belong together; *judge*: how far apart, and how."""
+    """(*left* index, *right* index, how) of pairs, the nearest first; *judge*: (distance, how), None if unrelated."""
     if not left or not right or max(len(left), len(right)) > MOST_COMPARED:
         return []
     judged = [(found[0], i, j, found[1]) for i in left for j in right if (found := judge(i, j))]
@@ -234,13 +235,13 @@ def _closest(
 
 
 def _free(n: int, pairs: Iterable[tuple[int, int, Any]], side: int) -> list[int]:
-    """The places below *n* that are in no pair."""
+    """The indices below *n* that are not matched yet: no pair has them at its place *side* (0 or 1)."""
     taken = {pair[side] for pair in pairs}
     return [place for place in range(n) if place not in taken]
 
 
-def _dated(left: Sequence[list[Date]], right: Sequence[list[Date]], verdicts: list[Verdict]) -> set[int]:
-    """Match dates as wholes; the identities of the quantities that are judged by it, on both sides.
+def _match_dates(left: Sequence[list[Date]], right: Sequence[list[Date]], verdicts: list[Verdict]) -> set[int]:
+    """Match whole dates, adding to *verdicts*; returns the `id` of each quantity, of either side, in a matched date.
 
     A date of the source that is none of the target's, while one of these has its day for a month, was turned round.
     """
@@ -255,7 +256,7 @@ def _dated(left: Sequence[list[Date]], right: Sequence[list[Date]], verdicts: li
 def _date_verdicts(
     readings: Iterable[Date], others: Iterable[Date], turned: bool
 ) -> tuple[int, tuple[list[Verdict], list[Quantity]]] | None:
-    """The verdicts on two dates that are the same, or one of which has the day of the other for its month."""
+    """(0, (verdicts, their quantities)) of equal dates, or dates with day and month mixed up if *turned*; else None."""
     for a, b in product(readings, others):
         pairs = a.turned(b) if turned else a.pairs(b)
         if pairs and turned:
@@ -265,37 +266,40 @@ def _date_verdicts(
             )
         if pairs:
             order = None if b.localised else Relation("tolerable", "order of day and month not localised")
-            found = [_verdict(*pair, order or relation(*pair) or Relation("equivalent", "date")) for pair in pairs]
+            found = [_pair_verdict(*pair, order or relation(*pair) or Relation("equivalent", "date")) for pair in pairs]
             return 0, (found, [part for pair in pairs for part in pair])
     return None
 
 
-def _matched(
+def _match(
     left: Sequence[Quantity], right: Sequence[Quantity], verdicts: list[Verdict]
 ) -> tuple[list[Quantity], list[Quantity]]:
-    """Pair what belongs together, best first; what is left on either side."""
+    """Match quantities with their equivalents, best first, adding to *verdicts*; the unmatched of both sides."""
     places: dict[tuple[Fraction, str, str], list[int]] = {}
     for j in reversed(range(len(right))):
-        places.setdefault(_key(right[j]), []).append(j)
-    pairs = [(i, same.pop(), SAME) for i, each in enumerate(left) if (same := places.get(_key(each)))]
+        places.setdefault(_match_key(right[j]), []).append(j)
+    pairs = [(i, same.pop(), SAME) for i, each in enumerate(left) if (same := places.get(_match_key(each)))]
 
     def judge(i: int, j: int) -> tuple[float, Relation] | None:
+        """How far apart the quantities *i* and *j* are, and their relation; None if they do not match."""
         how = relation(left[i], right[j])
         weak = (left[i].certainty < 1) + (right[j].certainty < 1)
         return how and (RANKS[how.grade] + 1.5 * weak + abs(i / len(left) - j / len(right)), how)
 
     pairs += _closest(_free(len(left), pairs, 0), _free(len(right), pairs, 1), judge)
-    verdicts += [_verdict(left[i], right[j], how) for i, j, how in pairs]
+    verdicts += [_pair_verdict(left[i], right[j], how) for i, j, how in pairs]
     return [left[i] for i in _free(len(left), pairs, 0)], [right[j] for j in _free(len(right), pairs, 1)]
 
 
-def _key(quantity: Quantity) -> tuple[Fraction, str, str]:
+def _match_key(quantity: Quantity) -> tuple[Fraction, str, str]:
+    """What the same quantities have in common: value, kind with the digits where they matter, and unit."""
     kind = "cardinal" if quantity.soft else "ordinal" if quantity.kind == "roman" else quantity.kind
     written = digits_of(quantity) if kind == "clock" else name_in(quantity)
     return (quantity.value, kind + written + "~" * (quantity.lexical and quantity.value == 1), quantity.unit)
 
 
-def _verdict(source: Quantity, target: Quantity, how: Relation) -> Verdict:
+def _pair_verdict(source: Quantity, target: Quantity, how: Relation) -> Verdict:
+    """The verdict on a matched pair: that of *how*, or tolerable if the notation is not the target language's."""
     if not target.localised:
         how = Relation("tolerable", "notation not localised")
     return Verdict(how.grade, "", source, target, how.note)
@@ -305,7 +309,7 @@ def _verdict(source: Quantity, target: Quantity, how: Relation) -> Verdict:
 # What is wrong with those that have no match.
 
 
-def _unmatched(
+def _verdicts_on_unmatched(
     left: Sequence[Quantity],
     right: Sequence[Quantity],
     verdicts: Sequence[Verdict],
@@ -313,12 +317,13 @@ def _unmatched(
     few: tuple[bool, bool],
     inferred: Collection[int],
 ) -> Iterator[Verdict]:
-    """A verdict on each that has to be carried over and is not, and each that is not in the source.
+    """A verdict on each quantity without a match: wrong, such as *missing*, *added* or *scale*, or why it is tolerable.
 
     inferred: the identities of the target's months whose day is carried over.
     """
 
     def judge(i: int, j: int) -> tuple[tuple[int, int], str] | None:
+        """How far apart the quantities *i* and *j* are, and what is wrong (*scale*); None if they are unrelated."""
         distortion = _what_is_wrong(left[i], right[j])
         return distortion and ((distortion[0], abs(i - j)), distortion[1])
 
@@ -338,7 +343,7 @@ def _unmatched(
                 "month inferred": id(quantity) in inferred,
                 "free": quantity.kind == "money" and not quantity.value,
                 "copied": _copied(quantity, texts[1 - side]),
-                "a few": few[1 - side] and _low(quantity, [*rest, *sides[side]]),
+                "a few": few[1 - side] and _in_low_range(quantity, [*rest, *sides[side]]),
             }
             note = next((reason for reason, holds in reasons.items() if holds), ("missing", "added")[side])
             grade: Grade = "wrong" if note in ("missing", "added", "repeated") else "tolerable"
@@ -346,8 +351,8 @@ def _unmatched(
             yield Verdict(grade, wrong, None if side else quantity, quantity if side else None, note)
 
 
-def _low(quantity: Quantity, others: Iterable[Quantity]) -> bool:
-    """Whether it is an end of a low range, *2-3* or *two or three*, which may be said as *a few*."""
+def _in_low_range(quantity: Quantity, others: Iterable[Quantity]) -> bool:
+    """Whether *quantity* is an end of a low range, *2-3* or *two or three*, which may be said as *a few*."""
     return quantity.value <= 10 and any(
         abs(other.value - quantity.value) == 1
         and other.value <= 10
@@ -357,7 +362,7 @@ def _low(quantity: Quantity, others: Iterable[Quantity]) -> bool:
 
 
 def _stutters(quantity: Quantity, matched: Iterable[Quantity], target: str) -> bool:
-    """Whether it stands right beside the same quantity, with nothing but the same words between them."""
+    """Whether *target* says the quantity twice in a row, with the same words after each: *5 men, 5 men*."""
     for twin in matched:
         if (twin.surface, twin.kind, twin.unit) == (quantity.surface, quantity.kind, quantity.unit):
             first, second = sorted((twin, quantity), key=lambda q: q.span)
@@ -385,7 +390,7 @@ def _in_another_unit(quantity: Quantity, side: Iterable[Quantity], other: Iterab
 
 
 def _copied(quantity: Quantity, text: str) -> bool:
-    """Whether the other text has the very same letters, in a name (*Nine News*) or a notation (*1pm*, *EF4-5*)."""
+    """Whether *text* has *quantity* letter for letter, in a name (*Nine News*) or a notation (*1pm*, *EF4-5*)."""
     form = quantity.surface
     if not (form.isupper() or form.istitle()) if form.isalpha() else not (re.search(r"\d", form) and len(form) > 2):
         return False
@@ -393,7 +398,7 @@ def _copied(quantity: Quantity, text: str) -> bool:
 
 
 def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
-    """How *b* distorts *a* (nearest first), or None if the two have nothing to do with each other."""
+    """(distance, label) of how *b* distorts *a*, such as (2, *scale*); None if the two are unrelated."""
     if a.lexical or b.lexical or "always" in (a.kind, b.kind):
         return None
     certain = a.certainty == 1 or b.certainty == 1
@@ -403,10 +408,10 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
         kind = "fraction" if a.kind == "fraction" else "ordinal"
         return (2, f"{kind} changed") if a.value != b.value and alike else None
     if "identifier" in (a.kind, b.kind):
-        same_name = a.kind == b.kind and _name(a) == _name(b) != ""
+        same_name = a.kind == b.kind and _letters(a) == _letters(b) != ""
         return (1, "identifier changed") if same_name or (a.kind == b.kind and certain) else None
     if not certain:
-        return _clearly_wrong(a, b)
+        return _gross_distortion(a, b)
     if a.certainty != b.certainty and (a.unit or b.unit) and a.unit != b.unit:
         return None
     if a.kind != b.kind and (a.kind in SHARES or b.kind in SHARES):
@@ -421,7 +426,7 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
         return (0, "unit changed" + (", or not converted: pint is not installed" if unknown else ""))
     if a.value == -b.value:
         return (1, "sign")
-    if a.value and b.value and _power_of_ten(a.value / b.value):
+    if a.value and b.value and _is_power_of_ten(a.value / b.value):
         in_words = re.search(r"[^\W\d_]", a.surface + b.surface) is not None
         return (2, "separator" if not in_words and digits_of(a) == digits_of(b) else "scale")
     if "clock" in (a.kind, b.kind) or "date" in (a.kind, b.kind):
@@ -431,18 +436,20 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
     return (4 if a.unit == b.unit else 5, "value")
 
 
-def _clearly_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
-    """How *b* distorts *a*, neither of which has to be said: *two hours* as two minutes, *a million* as a billion."""
+def _gross_distortion(a: Quantity, b: Quantity) -> tuple[int, str] | None:
+    """(distance, label) if *b* distorts *a* beyond doubt, though both may be left unsaid: *two hours*, two minutes."""
     if a.value == b.value and a.kind == b.kind == "measure" and a.unit and b.unit and a.unit != b.unit:
         return (1, "unit changed")
-    large = all(q.kind in ("cardinal", "money") and q.value >= 10**6 and _power_of_ten(q.value) for q in (a, b))
+    large = all(q.kind in ("cardinal", "money") and q.value >= 10**6 and _is_power_of_ten(q.value) for q in (a, b))
     return (2, "scale") if large and a.value != b.value else None
 
 
-def _name(quantity: Quantity) -> str:
+def _letters(quantity: Quantity) -> str:
+    """The letters of a quantity as written, without digits and signs: *MP* of *MP3*."""
     return re.sub(r"[\W\d_]", "", quantity.surface)
 
 
-def _power_of_ten(ratio: Fraction) -> bool:
+def _is_power_of_ten(ratio: Fraction) -> bool:
+    """Whether *ratio* or its inverse has the digits 1 and 0 alone, as 10, 100 and 1/1000 do; 1 does not count."""
     whole = ratio.numerator if ratio.denominator == 1 else ratio.denominator if ratio.numerator == 1 else 0
     return whole > 1 and set(str(whole)) == {"1", "0"} if whole < 10**40 else False

@@ -41,7 +41,8 @@ class _Sum:
 
     @property
     def total(self) -> Decimal | None:
-        return _total(self.open, *(value for value, _ in self.parts))
+        """The exact value so far, finished and open parts together; None before the first part."""
+        return _exact_sum(self.open, *(value for value, _ in self.parts))
 
     @property
     def ceiling(self) -> Decimal:
@@ -54,7 +55,8 @@ class _Sum:
         return self.open is None or (self.open == 0 and bool(self.parts))
 
     def add(self, value: Decimal) -> bool:
-        magnitude = Decimal(1000) ** (_zeros(value) // 3) if value >= 1000 and value % 1000 == 0 else None
+        """Add the value of a word (*five*, *twenty*); returns whether it fits, otherwise nothing changes."""
+        magnitude = Decimal(1000) ** (_trailing_zeros(value) // 3) if value >= 1000 and value % 1000 == 0 else None
         if self.fraction:
             return False
         if magnitude and self.open is None and magnitude < self.ceiling:  # ألفان, two thousand
@@ -66,10 +68,11 @@ class _Sum:
             self.open = EXACT.add(self.open, value)
         else:
             return False
-        self.room = _room_after(value)
+        self.room = _limit_after(value)
         return True
 
     def literal(self, value: Decimal, before_multiplier: bool) -> bool:
+        """Add a number in digits (5000 of 3万5000); returns whether it fits, otherwise nothing changes."""
         tail = before_multiplier or "digit_tail" in self.grammar
         tail = tail and (self.ceiling >= 1000 or "digit_multiplier" in self.grammar)  # 1만8천257
         if self.fraction or not self.closed or (self.parts and not tail) or value >= self.ceiling:
@@ -78,6 +81,7 @@ class _Sum:
         return True
 
     def multiply(self, unit: Decimal, bare: bool) -> bool:
+        """Multiply the open part, or 1 if *bare*, by *unit* (*hundred*, 十); returns whether it fits."""
         if unit >= self.ceiling or (self.fraction and "digit_multiplier" in self.grammar):
             return False
         factor = Decimal(bare) if self.closed else self.open
@@ -86,30 +90,32 @@ class _Sum:
         return factor is not None and factor < most and self._close(self.parts, factor, unit)
 
     def scale(self, magnitude: Decimal, bare: bool) -> bool:
+        """Multiply all smaller parts, or 1 if *bare*, by *magnitude* (*thousand*, 万); returns whether it fits."""
         smaller = [value for value, unit in self.parts if unit < magnitude]
         larger = self.parts[: len(self.parts) - len(smaller)]
-        factor = _total(self.open, *smaller)
+        factor = _exact_sum(self.open, *smaller)
         if larger and larger[-1][1] == magnitude:
             if "digit_multiplier" not in self.grammar or factor is not None or len(larger) > 1:
                 return False
-            self.parts = [(_product(larger[0][0], magnitude), _product(magnitude, magnitude))]  # 四万万
+            self.parts = [(_exact_product(larger[0][0], magnitude), _exact_product(magnitude, magnitude))]  # 四万万
             return True
         return self._close(larger, Decimal(bare) if factor is None else factor, magnitude)
 
     def _close(self, parts: list[tuple[Decimal, Decimal]], factor: Decimal, unit: Decimal) -> bool:
+        """Set the parts to *parts* and *factor* × *unit*; False, with nothing changed, if that is 0 or huge."""
         if factor == 0 or factor.adjusted() + unit.adjusted() > 2 * MOST_DIGITS:  # a million and a half million and …
             return False
-        self.parts = [*parts, (_product(factor, unit), unit)]
+        self.parts = [*parts, (_exact_product(factor, unit), unit)]
         self.open, self.room, self.fraction = None, None, False  # two and a half dozen
         return True
 
     def portion(self, part: Decimal) -> bool:
-        """*and a half*: of a unit, or of the scale word (*un milliard et demi*) or dozen that it follows."""
+        """Add *and a half*, of one or of the scale word before it (*un milliard et demi*); returns whether it fits."""
         of_last = self.open is None and self.parts and self.ceiling not in (10, 100)
-        return self.extend(_product(part, self.ceiling) if of_last else part)
+        return self.extend(_exact_product(part, self.ceiling) if of_last else part)
 
     def extend(self, addend: Decimal) -> bool:
-        """Close the number with a fraction; only a scale word may follow (*three point five million*)."""
+        """Add a fraction, which only a scale word may follow (*three point five million*); returns whether it fits."""
         total = self.total
         if total is None or self.fraction:
             return False
@@ -118,27 +124,28 @@ class _Sum:
         return True
 
 
-def _total(*values: Decimal | None) -> Decimal | None:
-    """The exact sum of those that are there, None if none is."""
+def _exact_sum(*values: Decimal | None) -> Decimal | None:
+    """The exact sum of the values that are not None; None if all are."""
     present = [value for value in values if value is not None]
     return reduce(EXACT.add, present) if present else None
 
 
-def _product(factor: Decimal, unit: Decimal) -> Decimal:
-    """1.50 million is 1500000, not 1500000.00."""
+def _exact_product(factor: Decimal, unit: Decimal) -> Decimal:
+    """The exact product, without needless zeros: 1.50 million is 1500000, not 1500000.00."""
     product = EXACT.multiply(factor, unit)
     if product == product.to_integral_value():
         return product.quantize(Decimal(1), context=EXACT)
     return product.normalize(EXACT)
 
 
-def _zeros(value: Decimal) -> int:
+def _trailing_zeros(value: Decimal) -> int:
+    """How many zeros a whole number ends in: 3 for 25000."""
     return len(str(value)) - len(str(value).rstrip("0"))
 
 
-def _room_after(value: Decimal) -> Decimal:
-    """*twenty* leaves room for 1–9, *doscientos* for 1–99; what does not end in zero, or is below 20, for nothing."""
-    zeros = _zeros(value) if value >= 20 and value == value.to_integral_value() else 0
+def _limit_after(value: Decimal) -> Decimal:
+    """The number below which the next word can be added: 10 after *twenty*, 100 after *doscientos*, 0 after *ten*."""
+    zeros = _trailing_zeros(value) if value >= 20 and value == value.to_integral_value() else 0
     return Decimal(10**zeros if zeros else 0)
 
 
@@ -190,7 +197,7 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
             case "half":
                 taken = so_far.portion(atom.value)
             case "point":
-                fraction, after = _fraction(pieces, i + 1)
+                fraction, after = _spoken_fraction(pieces, i + 1)
                 taken = after > i + 1 and so_far.extend(fraction)
             case _:
                 taken = False
@@ -212,7 +219,7 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
 
 
 def _may_go_on(pieces: Sequence[Piece], start: int, i: int, grammar: Grammar) -> bool:
-    """Whether a piece can belong to the number of the pieces before it."""
+    """Whether piece *i* can belong to the number that begins at piece *start*."""
     first, last, atom = pieces[start].atom.role, pieces[i - 1].atom.role, pieces[i].atom
     if not pieces[i].joined or atom.leading:
         return False
@@ -225,7 +232,7 @@ def _may_go_on(pieces: Sequence[Piece], start: int, i: int, grammar: Grammar) ->
 
 
 def _glues(so_far: _Sum, following: Atom | None) -> bool:
-    """Whether *and* (or the comma of *two thousand, three hundred*) goes on with a number."""
+    """Whether *and*, or the comma of *two thousand, three hundred*, continues the number; *following*: what is next."""
     if following is None:
         return False
     if so_far.open is not None:  # cento e vinte
@@ -236,17 +243,17 @@ def _glues(so_far: _Sum, following: Atom | None) -> bool:
 
 
 def _with_short_tail(total: Decimal, so_far: _Sum, last: Sequence[Piece]) -> Decimal:
-    """What 一百二 and 三万五 leave unsaid: the last digit counts in tenths of the unit before it."""
+    """*total* with what 一百二 (120) and 三万五 (35000) leave unsaid: the last digit counts in tenths of its unit."""
     roles, digit = [piece.atom.role for piece in last], so_far.open or 0
     if roles not in (["multiply", "add"], ["scale", "add"]) or last[0].atom.value < 100 or not 0 < digit < 10:
         return total
     return EXACT.add(total, EXACT.multiply(digit, last[0].atom.value / 10 - 1))
 
 
-def _fraction(pieces: Sequence[Piece], start: int) -> tuple[Decimal, int]:
-    """The spoken digits after the point: *zero five* is .05, *vingt-cinq* is .25, *двадцать пять сотых* too.
+def _spoken_fraction(pieces: Sequence[Piece], start: int) -> tuple[Decimal, int]:
+    """(fraction, end) of the pieces after a spoken point: .05 for *zero five*, .25 for *двадцать пять сотых*.
 
-    And where they end: at *start* if there are none, or more than `MOST_DIGITS`.
+    The end is *start* if there are no digits, or more than `MOST_DIGITS`.
     """
     digits, total, last, i = "", Decimal(0), Decimal(0), start
     while i < len(pieces) and pieces[i].joined and not pieces[i].atom.ordinal and len(digits) <= MOST_DIGITS:

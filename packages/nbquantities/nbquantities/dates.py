@@ -59,10 +59,10 @@ def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[lis
     found, used = [], -1
     for i, quantity in enumerate(quantities):
         if i > used and quantity.kind == "date":
-            readings, last = _in_digits(text, quantities[i : i + 3], lang), i + 2
+            readings, last = _readings_in_digits(text, quantities[i : i + 3], lang), i + 2
             if not readings and quantity.unit == "month":
-                before = _days(text, [quantity, *reversed(quantities[max(used + 1, i - 5) : i])])
-                days = before or _days(text, quantities[i : i + 6])
+                before = _days_beside_month(text, [quantity, *reversed(quantities[max(used + 1, i - 5) : i])])
+                days = before or _days_beside_month(text, quantities[i : i + 6])
                 last = i if before else i + len(days)
                 readings = [Date(quantity, tuple(sorted(days, key=lambda day: day.span)))] if days else []
             if readings:
@@ -71,8 +71,8 @@ def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[lis
     return found
 
 
-def _in_digits(text: str, parts: Sequence[Quantity], lang: str) -> list[Date]:
-    """The readings of *07.06.2021* or *2021-06-07*."""
+def _readings_in_digits(text: str, parts: Sequence[Quantity], lang: str) -> list[Date]:
+    """The readings of *07.06.2021* or *2021-06-07* as a date, from its three *parts*; none if they are not one."""
     signs = {text[a.span[1] : b.span[0]] for a, b in pairwise(parts)}
     if len(parts) < 3 or any(part.kind != "date" for part in parts) or not signs < {".", "/", "-"} or len(signs) > 1:
         return []
@@ -85,8 +85,8 @@ def _in_digits(text: str, parts: Sequence[Quantity], lang: str) -> list[Date]:
     return [date for date in valid if date.localised] or valid
 
 
-def _days(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
-    """The days that follow a month, the first of *quantities*, one after the other in either direction."""
+def _days_beside_month(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
+    """The days listed beside a month, the first of *quantities*: of *May 3 and 4*, or of *3 and 4 May* in reverse."""
     days: list[Quantity] = []
     for last, day in pairwise(quantities):
         first, second = sorted((last, day), key=lambda each: each.span)
@@ -112,7 +112,7 @@ def _is_link(text: str, first: Quantity, second: Quantity) -> bool:
 
 @cache
 def _orders(lang: str) -> frozenset[str]:
-    """Whether the day (d), the month (m), or either comes first where the year comes last. Source: CLDR, by Babel."""
+    """Which of day (d) and month (m) can come first in the dates of the language. Source: CLDR, by Babel."""
     locales = [Locale.parse(name) for name in language_data(lang)["locales"]]
     first = [re.sub("[^dmy]", "", str(locale.date_formats["short"].pattern).lower())[0] for locale in locales]
     return frozenset("dm") if first[0] == "y" else frozenset(first) - {"y"}

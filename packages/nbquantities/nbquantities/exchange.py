@@ -48,7 +48,7 @@ def exchanges(source: str, target: str, pairs: Sequence[Pair], ranges: Collectio
             continue
         found = _units_moved(a, b, c, d)
         if not found and d.span < b.span and a.kind == c.kind and b.kind == d.kind:
-            found = _turned(source, target, a, b, c, d, (a.span, c.span) in ranges)
+            found = _order_reversed(source, target, a, b, c, d, (a.span, c.span) in ranges)
             if not found:
                 nearness = nearness or _nearness(source, target, pairs)
                 found = _crossed(*nearness, i, k)
@@ -62,17 +62,20 @@ def _units_moved(a: Quantity, b: Quantity, c: Quantity, d: Quantity) -> bool:
     if a.unit == b.unit or c.unit == d.unit:
         return False
     plain = all(quantity.kind in ("cardinal", "measure") and not quantity.soft for quantity in (a, b, c, d))
-    return plain and _alike(a, d) and _alike(c, b) and not _alike(a, b) and not _alike(c, d)
+    return plain and _units_fit(a, d) and _units_fit(c, b) and not _units_fit(a, b) and not _units_fit(c, d)
 
 
-def _alike(one: Quantity, other: Quantity) -> bool:
-    """Whether two quantities have units that can be converted, or none."""
+def _units_fit(one: Quantity, other: Quantity) -> bool:
+    """Whether the units of two quantities can be converted into each other (km and miles), or neither has one."""
     units = product(meanings(one.unit), meanings(other.unit))
     return any(x == y or (x and y and in_unit(1, x, y) is not None) for x, y in units)
 
 
-def _turned(source: str, target: str, a: Quantity, b: Quantity, c: Quantity, d: Quantity, ranged: bool) -> bool:
-    """Whether two neighbours stand the other way round: *3 to 5*, *33, 34 and 39*; *4-1* may be the other's score."""
+def _order_reversed(source: str, target: str, a: Quantity, b: Quantity, c: Quantity, d: Quantity, ranged: bool) -> bool:
+    """Whether neighbours *a*, *c* of the source stand in reverse, as *d*, *b*, in the target: *3 to 5* as *5 to 3*.
+
+    ranged: whether the two are a range. *4-1* is no sign of it, as it may be the score of the other side.
+    """
     gaps = source[a.span[1] : c.span[0]], target[d.span[1] : b.span[0]]
     if ranged:
         return 0 < len(gaps[1]) <= 8
@@ -88,18 +91,19 @@ _Nearness: TypeAlias = Sequence[_Near]
 
 
 def _crossed(sources: _Nearness, targets: _Nearness, i: int, k: int) -> bool:
-    """Whether each of two quantities stands where the other belongs."""
+    """Whether pairs *i* and *k* are exchanged: the words near one in the source are near the other in the target."""
     both = frozenset((i, k))
-    straight = _common(sources[i], targets[i], both) + _common(sources[k], targets[k], both)
-    return _common(sources[i], targets[k], both) + _common(sources[k], targets[i], both) > _NEARER * (straight + _FAR)
+    straight = _overlap(sources[i], targets[i], both) + _overlap(sources[k], targets[k], both)
+    return _overlap(sources[i], targets[k], both) + _overlap(sources[k], targets[i], both) > _NEARER * (straight + _FAR)
 
 
-def _common(near: _Near, other: _Near, without: Collection[str | int]) -> float:
+def _overlap(near: _Near, other: _Near, without: Collection[str | int]) -> float:
+    """How much two places have near them in common: the sum of the products of nearness, except for *without*."""
     return sum(how * other[word] for word, how in near.items() if word in other and word not in without)
 
 
 def _nearness(source: str, target: str, pairs: Sequence[Pair]) -> tuple[_Nearness, _Nearness]:
-    """The shared words near each of the quantities of the source, and of the target."""
+    """What is near each quantity of the source, and of the target, and how near: words of both texts, other pairs."""
     values = Counter(pair[0].value for pair in pairs)
     sides = []
     for text, quantities in zip((source, target), zip(*pairs, strict=True), strict=True):
@@ -119,9 +123,10 @@ def _nearness(source: str, target: str, pairs: Sequence[Pair]) -> tuple[_Nearnes
         anchors += [(place, i) for i, place in enumerate(at) if values[pairs[i][0].value] == 1]
         anchors.sort(key=itemgetter(0))
         where = [place for place, _ in anchors]
-        near.append([_near(anchors[bisect_left(where, x - _REACH) : bisect_left(where, x + _REACH)], x) for x in at])
+        near.append([_near_to(anchors[bisect_left(where, x - _REACH) : bisect_left(where, x + _REACH)], x) for x in at])
     return near[0], near[1]
 
 
-def _near(anchors: Sequence[tuple[float, str | int]], at: float) -> _Near:
+def _near_to(anchors: Sequence[tuple[float, str | int]], at: float) -> _Near:
+    """How near each of the *anchors*, (place, name), is to the place *at*: 1 there, 1/2 one word away."""
     return {word: 1 / (1 + abs(place - at)) for place, word in anchors}

@@ -43,7 +43,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     """
     check_text(text)
     normal = normalise(text)
-    found = _find(normal.text, lang)
+    found = _find_normalised(normal.text, lang)
     return found if normal.text is text else [_in_original(quantity, normal, text) for quantity in found]
 
 
@@ -54,14 +54,15 @@ def _in_original(quantity: Quantity, normal: Normal, text: str) -> Quantity:
     return replace(quantity, span=span, surface=text[slice(*span)], parts=parts)
 
 
-def _find(text: str, lang: str) -> list[Quantity]:
+def _find_normalised(text: str, lang: str) -> list[Quantity]:
+    """The quantities of a text that is normalised already, left to right; see `find_quantities`."""
     rules = rules_of(lang)
     masked, found = claim(rules.patterns["dotted"].sub(".", text) if "dotted" in rules.data else text, lang)
     numbers = find_numbers(masked, lang)
-    covered = _worded(masked, numbers, found, rules)
+    covered = _add_worded(masked, numbers, found, rules)
     starts = [number.span[0] for number in numbers]
     covered |= {i for i, start in enumerate(starts) if _POWER_OF_UNIT.search(text[max(0, start - 5) : start])}
-    found += [_quantity(text, number, rules) for i, number in enumerate(numbers) if i not in covered]
+    found += [_quantity_of(text, number, rules) for i, number in enumerate(numbers) if i not in covered]
     found.sort(key=lambda quantity: quantity.span)
     if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in ALWAYS else q for q in found]
@@ -78,13 +79,13 @@ _Spanned = TypeVar("_Spanned", Number, Quantity)
 
 
 def _within(items: Sequence[_Spanned], start: int, end: int) -> range:
-    """The places of the *items* of which a part stands between two characters."""
+    """The indices of the *items* that overlap with the characters from *start* to *end*."""
     first = bisect_right(items, start, key=lambda item: item.span[1])
     return range(first, bisect_left(items, end, lo=first, key=lambda item: item.span[0]))
 
 
-def _worded(text: str, numbers: Sequence[Number], found: list[Quantity], rules: Rules) -> set[int]:
-    """Add the words that mean a number to *found*; the places of the *numbers* that they cover."""
+def _add_worded(text: str, numbers: Sequence[Number], found: list[Quantity], rules: Rules) -> set[int]:
+    """Add the words that mean a number (*fortnight*) to *found*; the indices of the *numbers* that they cover."""
     covered: set[int] = set()
     for (a, b), ((value, *also), unit) in rules.words.finditer(text):
         overlapping = _within(numbers, a, b)
@@ -150,7 +151,8 @@ _IN_PARTS = re.compile(r"\d{1,2}[.,]\d{1,2}|\d{1,3}(?:[., ]\d{3})+")
 _TOUCHED = re.compile(r"\d|[^\W\d_\u3040-\U0010ffff]")
 
 
-def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
+def _quantity_of(text: str, number: Number, rules: Rules) -> Quantity:
+    """The quantity of a number with the signs, unit and percent sign around it: 5 % for the 5 of *5 %*."""
     a, b = number.span
     value, surface = Fraction(number.value), text[a:b]
     kind: Kind = "roman" if number.kind == "ordinal" and number.form == "roman" else number.kind
@@ -160,7 +162,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     counted = (text[b : b + 2].strip()[:1] or " ") in rules.data.get("counters", "")
     part_of_word = rules.han and not digits and b - a == 1 and kind != "percent" and not counted
     if digits:
-        weak = kind == "ordinal" and (value < (3 if rules.han else 2) or _is_name(text, b, rules))
+        weak = kind == "ordinal" and (value < (3 if rules.han else 2) or _is_in_name(text, b, rules))
     else:
         weak = part_of_word or (kind != "percent" and _is_weak(text, (a, b), value, number, rules))
     if digits and kind == "cardinal" and number.form != "scale" and (scale := rules.scales.match(text, b)):
@@ -197,7 +199,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
 
 
 def _is_weak(text: str, span: tuple[int, int], value: Fraction, number: Number, rules: Rules) -> bool:
-    """Whether a number in words may be left unsaid: a small one, an ordinal, a round one that is vague."""
+    """Whether a number in words may be left unsaid: a small one, an ordinal, a vague round one (*some hundred*)."""
     if number.kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2):
         return True
     is_round = value in _ROUND
@@ -207,14 +209,14 @@ def _is_weak(text: str, span: tuple[int, int], value: Fraction, number: Number, 
     return tens and rules.patterns["vague_before"].search(text[max(0, span[0] - 24) : span[0]]) is not None
 
 
-def _is_name(text: str, end: int, rules: Rules) -> bool:
-    """Whether an ordinal stands in a rank or a name (*3rd party*), which other languages say without it."""
+def _is_in_name(text: str, end: int, rules: Rules) -> bool:
+    """Whether the ordinal that ends at *end* is part of a rank or a name (*3rd party*), said without it elsewhere."""
     following = re.match(r"[ -]?([^\W\d_]{1,20})", text[end : end + 24])
     return following is not None and following[1].lower() in rules.data.get("ordinal_names", ())
 
 
 def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quantity]:
-    """Neighbours that share a unit or a scale (*3 to 5 million km*), and amounts in two units (*6 ft 2 in*)."""
+    """*found*, in which neighbours share a unit or scale (*3 to 5 million km*), and *6 ft 2 in* is one quantity."""
     result: list[Quantity] = []
     for quantity in reversed(found):
         after = result[-1] if result else None
@@ -237,7 +239,7 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
                 result[-1] = after = replace(after, value=full, also=(*after.also, after.value))
         if percent_first and quantity.kind == "percent" and after.kind == "cardinal" and _TO.fullmatch(gap):
             result[-1] = after = replace(after, kind="percent")  # yüzde 30 ila 43
-        result.append(_shared(quantity, after, gap) if JOIN.fullmatch(gap) else quantity)
+        result.append(_with_shared_unit(quantity, after, gap) if JOIN.fullmatch(gap) else quantity)
     return result[::-1]
 
 
@@ -245,7 +247,7 @@ _RANGED = frozenset({"cardinal", "percent", "permille", "money", "measure", "dat
 
 
 def _ranged(text: str, found: list[Quantity]) -> list[Quantity]:
-    """*found* with what stands between the ends of a range as one quantity. *4-1* is a score."""
+    """*found*, in which the two ends of a range (*3 to 5 km*) are one quantity. *4-1* is a score."""
     result: list[Quantity] = []
     for quantity in found:
         low = result[-1] if result else quantity
@@ -272,7 +274,8 @@ def is_year(quantity: Quantity) -> bool:
     return quantity.unit in ("", "year") and quantity.value.denominator == 1 and 1000 <= quantity.value < 2200
 
 
-def _shared(quantity: Quantity, after: Quantity, gap: str) -> Quantity:
+def _with_shared_unit(quantity: Quantity, after: Quantity, gap: str) -> Quantity:
+    """*quantity* with the unit and the scale of the one after it: the 3 of *3 to 5 million km* is in km, too."""
     if quantity.kind not in ("cardinal", "money") or (quantity.unit and quantity.kind != "money"):
         return quantity
     if after.kind == "clock" and quantity.value.denominator == 1 and quantity.value <= 24:

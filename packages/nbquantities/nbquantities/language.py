@@ -111,7 +111,7 @@ class _Data(dict[str, Any]):
 
 
 def cached_rules(make: Callable[[str], _Made]) -> Callable[[str], _Made]:
-    """*make*, once a language.
+    """*make* (language -> rules), cached, with errors of the language's file that say where they are.
 
     Raises `QuantitiesError`, with the file, for an unknown locale and (with the line) a bad regular expression.
     """
@@ -119,6 +119,7 @@ def cached_rules(make: Callable[[str], _Made]) -> Callable[[str], _Made]:
     @cache
     @wraps(make)
     def made(lang: str) -> _Made:
+        """What *make* returns for *lang*; raises `QuantitiesError`, with the file, for a fault in its data."""
         try:
             return make(lang)
         except (re.error, UnknownLocaleError, NotImplementedError) as error:
@@ -143,7 +144,7 @@ def _bad_pattern(file: Path) -> str:
 
 
 def check_text(text: object) -> None:
-    """Raise a `TypeError` for what is no text.
+    """Raise a `TypeError` if *text* is not a string.
 
     >>> check_text(b"5 km")
     Traceback (most recent call last):
@@ -177,6 +178,7 @@ class _Strict(_LOADER):
     """YAML (by the parser in C) in which every key occurs once."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """The mapping of a YAML node; raises `YAMLError`, with the line, for a key that occurs twice."""
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for place, key in enumerate(keys):
             if key in keys[:place]:
@@ -185,7 +187,7 @@ class _Strict(_LOADER):
 
 
 def words_by_value(*tables: Mapping[Any, Any]) -> list[tuple[Any, str]]:
-    """Each word with its value, from tables of words by their value, or of values by their word.
+    """(value, word) for each word of tables of words by their value, or of values by their word.
 
     >>> words_by_value({2: ["two", "couple"]}, {"ten": 10})
     [(2, 'two'), (2, 'couple'), (10, 'ten')]
@@ -199,7 +201,7 @@ def words_by_value(*tables: Mapping[Any, Any]) -> list[tuple[Any, str]]:
 
 
 def either(patterns: Iterable[object]) -> str:
-    """One of many patterns, the longest first.
+    """A regular expression that matches any of *patterns*, the longest first, and nothing if there are none.
 
     >>> either(["am", "a.m."]), either([])
     ('(?:a.m.|am)', '(?:(?!))')

@@ -36,7 +36,7 @@ class Lexicon:
         self.tails = re.compile(f"(?:{'|'.join(map(fold, data['tails']))})$" if "tails" in data else "(?!)")
         self.atoms: dict[str, Atom] = {}
         self.phrases: dict[str, list[tuple[tuple[str, ...], Atom]]] = {}
-        written = ((_key(word), atom) for word, atom in vocabulary(data))
+        written = ((_folded_words(word), atom) for word, atom in vocabulary(data))
         for (first, *rest), atom in (*written, *_spoken(data.get("lexicon"))):
             if rest:
                 self.phrases.setdefault(first, []).append((tuple(rest), atom))
@@ -63,7 +63,7 @@ class Lexicon:
         if len(word) > MOST_LETTERS:
             return None
         key = fold(word)
-        parts, phrases = self._parts(key) or self._after_particle(key), list(self.phrases.get(key, ()))
+        parts, phrases = self._compound_parts(key) or self._after_particle(key), list(self.phrases.get(key, ()))
         if key.startswith(self.prefix):
             phrases += self.phrases.get(key.removeprefix(self.prefix), ())
         if not parts and (match := self.roman.fullmatch(word)):
@@ -71,37 +71,39 @@ class Lexicon:
         return Entry(key, parts, tuple(phrases)) if parts or phrases else None
 
     def _after_particle(self, key: str) -> tuple[Piece, ...]:
-        """The numeral after a particle or article that is written at it (بأربعة)."""
+        """The numeral after a particle or article that is written at it (بأربعة), as one piece; () if there is none."""
         for particle in self.proclitics:
             atom = self.atoms.get(key[len(particle) :])
             if atom is not None and key.startswith(particle) and len(key) > len(particle) + 2:
                 return (Piece(0, len(key), atom, "", True),) if atom.role == "add" else ()  # بالمئة is no hundred
         return ()
 
-    def _parts(self, key: str) -> tuple[Piece, ...]:
-        parts, tail = self._solid(key), self.tails.search(key)
+    def _compound_parts(self, key: str) -> tuple[Piece, ...]:
+        """The pieces of a number word or compound (*einundzwanzig*), with or without an ending; () if it is neither."""
+        parts, tail = self._solid_parts(key), self.tails.search(key)
         if parts or not tail:
             return parts
-        parts = self._solid(key[: tail.start()])
+        parts = self._solid_parts(key[: tail.start()])
         return parts if parts and parts[-1].atom.role in SOLID else ()
 
-    def _solid(self, key: str) -> tuple[Piece, ...]:
-        """The parts of a number word, or of a word that is put together of them, all of it (*zwölfhundert*)."""
+    def _solid_parts(self, key: str) -> tuple[Piece, ...]:
+        """The pieces of a number word, or of a compound of nothing else (*zwölfhundert*); () if it is neither."""
         if key in self.atoms:
             return (Piece(0, len(key), self.atoms[key], "", True),)
         for ending, restored, word in self.joints:
-            parts = self._solid(key[: -len(ending)] + restored) if key.endswith(ending) and key != ending else ()
+            parts = self._solid_parts(key[: -len(ending)] + restored) if key.endswith(ending) and key != ending else ()
             if parts and word:
-                return self._checked([*parts, Piece(len(key) - 1, len(key), self.atoms[word], "", True)])
+                return self._parts_of_one_number([*parts, Piece(len(key) - 1, len(key), self.atoms[word], "", True)])
             if parts:
                 ordinal = replace(parts[-1].atom, ordinal=True)
                 return (*parts[:-1], replace(parts[-1], end=len(key), atom=ordinal))
         found = list(self.compound.finditer(key))
         if not found or sum(len(match[0]) for match in found) < len(key):
             return ()
-        return self._checked([Piece(*match.span(1), self.atoms[match[1]], "", True) for match in found])
+        return self._parts_of_one_number([Piece(*match.span(1), self.atoms[match[1]], "", True) for match in found])
 
-    def _checked(self, parts: list[Piece]) -> tuple[Piece, ...]:
+    def _parts_of_one_number(self, parts: list[Piece]) -> tuple[Piece, ...]:
+        """*parts* if all of them together make one number, else ()."""
         read = compose(parts, 0, self.grammar)
         return tuple(parts) if read is not None and read.stop == len(parts) else ()
 
@@ -142,14 +144,16 @@ def vocabulary(data: Mapping[str, Any]) -> Iterator[tuple[str, Atom]]:
         for value, word in words_by_value(table):
             alone = role is None or fold(word) in bare
             number = Decimal(str(value))
-            yield word, Atom(role or _role(number), number, role is None, alone, financial=word in financial)
+            yield word, Atom(role or _role_of_value(number), number, role is None, alone, financial=word in financial)
 
 
-def _role(value: Decimal) -> Role:
+def _role_of_value(value: Decimal) -> Role:
+    """The role of a number word by its value: a scale from 1000, a multiplier if 100, added otherwise."""
     return "scale" if value >= 1000 else "multiply" if value == 100 else "add"
 
 
-def _key(phrase: str) -> tuple[str, ...]:
+def _folded_words(phrase: str) -> tuple[str, ...]:
+    """The words of a phrase, each as it is looked up: (*twenty*, *five*) for *Twenty-five*."""
     return tuple(fold(word) for word in WORDS.findall(phrase))
 
 
@@ -165,7 +169,7 @@ def _spoken(spec: Mapping[str, Any] | None) -> Iterator[tuple[tuple[str, ...], A
     for locale in spec["locales"]:
         for options in spec.get("options", [{}]):
             for value in values:
-                key = _key(num2words(value, lang=locale, **options))
+                key = _folded_words(num2words(value, lang=locale, **options))
                 keys = [key] if value < 100 or len(key) == 1 else []
                 if len(key) == 2 and "units_first" in spec:  # dvaadvacet
                     keys.append((key[1] + spec["units_first"] + key[0],))
@@ -173,11 +177,11 @@ def _spoken(spec: Mapping[str, Any] | None) -> Iterator[tuple[tuple[str, ...], A
                     for variant in _variants(each, spec.get("variants", {})):
                         yield variant, Atom("add", Decimal(value))
         for value in () if spec.get("no_ordinals") else ranks:
-            key = _key(num2words(value, lang=locale, to="ordinal"))
+            key = _folded_words(num2words(value, lang=locale, to="ordinal"))
             if value in (100, 1000):
                 key = key[-1:]  # "one hundredth", of which the first word is a number of its own
             for variant in _variants(key, spec.get("ordinal_endings", {})):
-                yield variant, Atom(_role(Decimal(value)), Decimal(value), ordinal=True, bare=True)
+                yield variant, Atom(_role_of_value(Decimal(value)), Decimal(value), ordinal=True, bare=True)
 
 
 def _variants(key: tuple[str, ...], endings: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, ...]]:

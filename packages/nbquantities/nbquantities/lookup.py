@@ -34,7 +34,7 @@ class Lookup:
 
     def match(self, text: str, at: int) -> tuple[int, Any] | None:
         """Where the pattern that matches at a place ends, and what it means."""
-        tried = self._tried.get(_letter(text[at : at + 1])) or self._tried[""]
+        tried = self._tried.get(_first_letter(text[at : at + 1])) or self._tried[""]
         found = tried.match(text, at)
         return None if found is None else (found.end(), self.meanings[int((found.lastgroup or "g0")[1:])])
 
@@ -52,32 +52,32 @@ class Lookup:
 
 
 def groups(patterns: Iterable[tuple[int, str]]) -> str:
-    """One of many patterns, each a group with the letter g and its number."""
+    """A regular expression for any of many (number, pattern), each a group with the letter g and its number."""
     return f"(?:{'|'.join(f'(?P<g{i}>{pattern})' for i, pattern in patterns) or '(?!)'})"
 
 
 def alike(text: str) -> str:
-    """*text* with one spelling for what patterns take for the same: letters of either case, and digits."""
+    """*text* normalised to compare it with patterns: letters in lower case, each digit as 0."""
     return _DIGIT.sub("0", text.casefold().replace("ı", "i").replace("\u0307", ""))
 
 
 @lru_cache(REMEMBERED)
-def _letter(character: str) -> str:
+def _first_letter(character: str) -> str:
+    """The first letter of a character normalised by `alike`, cached; empty for no character."""
     return alike(character)[:1]
 
 
 def held(pattern: str) -> tuple[set[str], set[str]]:
-    """What a pattern tells of its matches, spelled as by `alike`; nothing if it cannot be told.
-
-    The letters that one may begin with, and strings of which each match holds one.
+    """(first letters, strings of which each match holds one) of a pattern, spelled as by `alike`; empty if unknown.
 
     >>> [[sorted(each) for each in held(pattern)] for pattern in (r"\\d{1,2} o.clock", "(?<!x)(?:half|a half) past")]
     [[['0'], ['clock']], [['a', 'h'], [' past']]]
     """
-    return _held(parser.parse(pattern))
+    return _held_by_parsed(parser.parse(pattern))
 
 
-def _held(items: Iterable[tuple[Any, Any]]) -> tuple[set[str], set[str]]:
+def _held_by_parsed(items: Iterable[tuple[Any, Any]]) -> tuple[set[str], set[str]]:
+    """(first letters, strings of which each match holds one), as of `held`, of a pattern that is parsed already."""
     run, begins, at_start, best = "", set[str](), True, set[str]()
     for operator, given in items:
         first: set[str] = set()
@@ -86,14 +86,14 @@ def _held(items: Iterable[tuple[Any, Any]]) -> tuple[set[str], set[str]]:
             run += alike(chr(given))
             first, held = {alike(chr(given))[:1]}, {run}
         elif operator in (parser.SUBPATTERN, parser.ASSERT):
-            first, held = _held(given[-1])
+            first, held = _held_by_parsed(given[-1])
         elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT):
-            first, held = _held(given[2])
+            first, held = _held_by_parsed(given[2])
         elif operator is parser.BRANCH:
-            branches = zip(*map(_held, given[1]), strict=True)
+            branches = zip(*map(_held_by_parsed, given[1]), strict=True)
             first, held = (set().union(*each) if all(each) else set() for each in branches)
         elif operator is parser.IN:
-            first = held = {_member(*each) for each in given}
+            first = held = {_class_member(*each) for each in given}
         optional = operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and not given[0]
         if operator not in (parser.LITERAL, parser.AT, parser.ASSERT_NOT):
             run = ""
@@ -107,11 +107,12 @@ def _held(items: Iterable[tuple[Any, Any]]) -> tuple[set[str], set[str]]:
 
 
 def _rarity(part: str) -> int:
+    """How rare a string is in texts: its length, but 4 for a single digit."""
     return 4 if part == "0" else len(part)
 
 
-def _member(kind: Any, value: Any) -> str:
-    """What a member of a class of characters stands for: one character, a digit, or nothing that can be told."""
+def _class_member(kind: Any, value: Any) -> str:
+    """The character that a parsed member of a class ([ab0-9]) means: 0 for digits, empty for any other range."""
     if kind is parser.LITERAL:
         return alike(chr(value))
     digits = value is parser.CATEGORY_DIGIT or (kind is parser.RANGE and all(chr(end).isnumeric() for end in value))

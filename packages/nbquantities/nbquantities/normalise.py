@@ -47,14 +47,15 @@ def normalise(original: str) -> Normal:
     places: list[int] = []
     done = 0
     for match in _CHANGED.finditer(original):
-        new = _normal(match)
+        new = _replacement(match)
         pieces += [original[done : match.start()], new]
         places += [*range(done, match.start()), *[match.start()] * len(new)]
         done = match.end()
     return Normal("".join([*pieces, original[done:]]), [*places, *range(done, len(original))])
 
 
-def _normal(match: re.Match[str]) -> str:
+def _replacement(match: re.Match[str]) -> str:
+    """What replaces a match of `_CHANGED`: an apostrophe for *&#39;*, nothing for an invisible character."""
     if match["entity"]:
         before, text = "", match["entity"]
         while before != text:  # &amp;#39;

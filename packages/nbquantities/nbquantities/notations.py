@@ -46,7 +46,7 @@ class Notation(NamedTuple):
 
 
 def claim(text: str, lang: str) -> tuple[str, list[Quantity]]:
-    """*text* with what the notations take as their own hidden, and what they found in it."""
+    """*text*, with the quantities in special notation (times, dates, fractions) masked, and the list of them."""
     rules, found = rules_of(lang), list[Quantity]()
     spelled, runs = alike(text), [match.start() for match in _RUN.finditer(text)]
     for pattern, reads, at_digits, part, others in notations_of(base_language(lang)):
@@ -57,7 +57,7 @@ def claim(text: str, lang: str) -> tuple[str, list[Quantity]]:
             quantities = reads(match, rules) if match.start() >= done else []
             if quantities:
                 found += quantities
-                a, b = match.span(_whole(match))
+                a, b = match.span(_group_of_amount(match))
                 pieces += [text[done:a], "\x01" * (b - a)]
                 done = b
         if pieces:
@@ -72,10 +72,11 @@ def claim(text: str, lang: str) -> tuple[str, list[Quantity]]:
 @cached_rules
 def notations_of(lang: str) -> list[Notation]:
     """The notations of a language, in the order in which they are read."""
-    return list(_notations(rules_of(lang)))
+    return list(_compiled(rules_of(lang)))
 
 
-def _notations(rules: Rules) -> Iterator[Notation]:
+def _compiled(rules: Rules) -> Iterator[Notation]:
+    """The rules of common/notations.yaml, compiled for one language, in the order in which they are read."""
     data = read_yaml(COMMON / "notations.yaml")
     clock = rules.data.get("clock", {})
     own = {**data["tables"], **rules.data, **clock, "clock_words": clock.get("words", {})}
@@ -98,7 +99,7 @@ def _notations(rules: Rules) -> Iterator[Notation]:
 
 
 def _language_parts(rules: Rules) -> dict[str, str]:
-    """Words of the language in the patterns of all, without those that it lacks; its conditions, too."""
+    """What names in braces in the shared patterns mean in the language: alternatives of its words, its conditions."""
     data, clock = rules.data, rules.data.get("clock", {})
     parts = {name: "|".join(words) for name, words in {**data, **clock}.items() if words and isinstance(words, list)}
     parts["any_oclock"] = parts.get("oclock", "(?!)")
@@ -121,18 +122,19 @@ def _language_parts(rules: Rules) -> dict[str, str]:
 # Readers: each is given a match, and what else its rule has.
 
 
-def _whole(match: re.Match[str]) -> str | int:
-    """The group of a match that is the amount: *all*, where its pattern has one."""
+def _group_of_amount(match: re.Match[str]) -> str | int:
+    """The group of a match that is the amount: *all*, where its pattern has one, else 0, the whole match."""
     return "all" if "all" in match.re.groupindex else 0
 
 
-def _made(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "", group: str | int = 0, **more: Any):
-    group = group or _whole(match)
+def _build(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "", group: str | int = 0, **more: Any):
+    """A quantity of *value* with the place and text of the match, or of its *group*."""
+    group = group or _group_of_amount(match)
     return Quantity(Fraction(value), kind, unit, match.span(group), match[group], **more)
 
 
-def _value(match: re.Match[str], values: Sequence[Any]) -> Any:
-    """The value of the word that *match* holds."""
+def _value_of_word(match: re.Match[str], values: Sequence[Any]) -> Any:
+    """The one of *values* that belongs to the word in *match*: *values*[3] if its group g3 matched."""
     return next(values[int(name[1:])] for name, word in match.groupdict().items() if word and name[1:].isdecimal())
 
 
@@ -157,7 +159,8 @@ def _integer(text: str, rules: Rules) -> int | None:
 
 
 def _hidden(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    return [_made(match, 0, "identifier", certainty=WEAK)] if re.search(r"\d", match[0]) else []
+    """The match (an address, a tag) as an identifier that may be left unsaid; nothing if it has no digit."""
+    return [_build(match, 0, "identifier", certainty=WEAK)] if re.search(r"\d", match[0]) else []
 
 
 def _amount(
@@ -174,12 +177,13 @@ def _amount(
     weak_below: int = 0,
     beside: bool = False,
 ) -> list[Quantity]:
-    """A value, that of a word, and the groups in *of*, each times its factor; the word may be the unit.
+    """The quantity of a match: *value*, plus that of its word, plus each group in *of* times its factor.
 
-    parts: groups with their units. also: a group whose number is meant otherwise. weak_below: smaller values are said
-    in other words. beside: the unit stands beside it. A group *unit* has to be one.
+    values: the values of its words, or their units. parts: groups that are parts of it, each with a unit. also: a group
+    with another value that it may have. weak_below: smaller values may be left unsaid. beside: *unit* is what stands
+    beside it. A group *unit* has to be a unit.
     """
-    total, word = Fraction(value), _value(match, values) if values else 0
+    total, word = Fraction(value), _value_of_word(match, values) if values else 0
     if isinstance(word, str):
         unit, word = word, 0
     if "unit" in match.re.groupindex:
@@ -193,21 +197,23 @@ def _amount(
         total += Fraction(factor) * number
     total += word
     certainty = WEAK if total < weak_below else certainty
-    among = tuple(_made(match, int(match[group]), kind, name) for group, name in parts.items())
+    among = tuple(_build(match, int(match[group]), kind, name) for group, name in parts.items())
     otherwise = (Fraction(_number(match[also], rules) or 0),) if also else ()
-    quantity = _made(match, total, kind, unit, certainty=certainty, parts=among, also=otherwise)
+    quantity = _build(match, total, kind, unit, certainty=certainty, parts=among, also=otherwise)
     return [measured(match.string, quantity, rules) if beside else quantity]
 
 
 def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """The value of *3·10^8* or 10⁶, with the unit beside it; an identifier if the exponent is beyond 300."""
     factor = Fraction((match["factor"] or "1").replace(",", "."))
     power = int(match["power"].translate(_SUPERSCRIPT))
     if abs(power) > 300:
-        return [_made(match, power, "identifier")]
-    return [measured(match.string, _made(match, factor * Fraction(10) ** power, "power"), rules)]
+        return [_build(match, power, "identifier")]
+    return [measured(match.string, _build(match, factor * Fraction(10) ** power, "power"), rules)]
 
 
 def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """The time of day of a match such as *10:26 PM*, in minutes after midnight (1346); nothing if it cannot be one."""
     got, clock = {name: text for name, text in match.groupdict().items() if text}, rules.data.get("clock", {})
     hour = _integer(got.get("h") or got.get("w", "-"), rules)
     written = got.get("m") or got.get("mm", "")
@@ -223,22 +229,23 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
         hour = 0
     by_24 = clock.get("norm") == 24 and (written or "oclock" in got) and "w" not in match.re.groupindex
     exact = marked or hour > 12 or hour == 0 or by_24
-    parts = tuple(_made(match, value, "cardinal", certainty=WEAK) for value in ([hour, minute] if written else [hour]))
-    return [_made(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
+    parts = tuple(_build(match, value, "cardinal", certainty=WEAK) for value in ([hour, minute] if written else [hour]))
+    return [_build(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
 
 
 def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
-    """24: the time names the half of the day; 12: other words of the text do; empty: nothing does."""
+    """The unit of a time: 24 if the time names the half of the day, 12 if other words of the text do, else empty."""
     return "24" if exact else "12" if _names_half_of_day(match.string, rules.lang) else ""
 
 
 @lru_cache(4)
 def _names_half_of_day(text: str, lang: str) -> bool:
+    """Whether *text* names a half of the day somewhere (*in the evening*); cached."""
     return rules_of(lang).patterns["day_parts"].search(text) is not None
 
 
 def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quantity]:
-    """*half past three*; *value*: minutes after the hour, or 1 and -1 for minutes that are said."""
+    """The time of *half past three*, in minutes within 12 h; *value*: minutes to add, or ±1 for those that are said."""
     clock = rules.data["clock"]
     hour = clock.get("genitive", {}).get(match["hour"].lower()) or _integer(match["hour"], rules)
     if hour is None or not 1 <= hour <= 24:
@@ -249,76 +256,81 @@ def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quanti
         if count is None or not 0 < count < 60:
             return []
         value *= count
-    return [_made(match, (hour * 60 + value) % 720, "clock", _half_of_day(match, False, rules))]
+    return [_build(match, (hour * 60 + value) % 720, "clock", _half_of_day(match, False, rules))]
 
 
 def _named_day(match: re.Match[str], rules: Rules, values: Sequence[str]) -> list[Quantity]:
-    """六四, a day that is named by its digits."""
-    parts = zip(map(int, _value(match, values).split()), ("month", "day"), strict=True)
-    return [_made(match, number, "date", unit, certainty=WEAK, lexical=True) for number, unit in parts]
+    """Month and day of a day that is named by its digits: 六四 is 4 June."""
+    parts = zip(map(int, _value_of_word(match, values).split()), ("month", "day"), strict=True)
+    return [_build(match, number, "date", unit, certainty=WEAK, lexical=True) for number, unit in parts]
 
 
 def _date(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """The numbers of *07.06.2021* or *2021-06-07*, a date each, the year named; nothing if it cannot be one."""
     first, second, year = "abc" if len(match["a"]) < 3 else "bca"
     small = int(match[first]), int(match[second])
     if not 0 < min(small) <= 12 or max(small) > 31:
         return []
     also = tuple(Fraction(century + int(match[year])) for century in (1900, 2000)) if int(match[year]) < 100 else ()
     units = {first: ("", ()), second: ("", ()), year: ("year", also)}
-    return [_made(match, int(match[each]), "date", units[each][0], each, also=units[each][1]) for each in "abc"]
+    return [_build(match, int(match[each]), "date", units[each][0], each, also=units[each][1]) for each in "abc"]
 
 
 _SENTENCE_END = re.compile(r"\s*$|\s+[^\W\d_a-zäöüß]")
 
 
 def _short_date(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """Day and month of a date without a year (*3.10.*); nothing if it cannot be one, or is a version."""
     if not (0 < int(match["a"]) <= 31 and 0 < int(match["b"]) <= 12):
         return []
     words, text = rules.data.get("before_date"), match.string
     before = text[max(0, match.start() - 12) : match.start()].lower()
     if words and _SENTENCE_END.match(text, match.end()) and not re.search(rf"(?<!\w)(?:{'|'.join(words)}) $", before):
         return []  # version 3.10. at the end of a sentence
-    return [_made(match, int(match[group]), "date", unit, group) for group, unit in (("a", "day"), ("b", "month"))]
+    return [_build(match, int(match[group]), "date", unit, group) for group, unit in (("a", "day"), ("b", "month"))]
 
 
 def _code(match: re.Match[str], rules: Rules, split: bool = False) -> list[Quantity]:
-    """All digits of a version, or of a telephone number, whose runs are its parts."""
+    """A version or, if *split*, a telephone number as one identifier of all its digits; its runs are then its parts."""
     runs = _RUN.findall(match[0])
     digits = "".join(runs)
     if split and (len(digits) < (7 if match[0][0] in "+(0" else 9) or not re.search("[+(-]", match[0])):
         return []
-    parts = tuple(_made(match, int(run), "cardinal") for run in runs) if split else ()
-    return [_made(match, int(digits), "identifier", parts=parts)]
+    parts = tuple(_build(match, int(run), "cardinal") for run in runs) if split else ()
+    return [_build(match, int(digits), "identifier", parts=parts)]
 
 
 def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """A name that holds a number (*MP3*, *COVID-19*) as an identifier of that value; nothing for *MAX60%*."""
     digits = re.search(r"\d{1,15}(?:\.\d{1,15})?", unicodedata.normalize("NFKC", match[0]))
     if not digits or match.string.startswith(("%", "％"), match.end()):  # MAX60%
         return []
     value = Fraction(digits[0])
     also = (2000 + value,) if len(digits[0]) == 2 else (Fraction(int(value)),) if value.denominator > 1 else ()
-    return [_made(match, value, "identifier", certainty=WEAK, also=also)]
+    return [_build(match, value, "identifier", certainty=WEAK, also=also)]
 
 
 def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """The fraction of a match such as 三分之二 (2/3); nothing if either part is zero or cannot be read."""
     above, below = (_number(match[group], rules) or 0 for group in "nd")
-    parts = tuple(_made(match, part, "cardinal") for part in (above, below))
-    return [_made(match, Fraction(above, below), "fraction", parts=parts)] if above and below else []
+    parts = tuple(_build(match, part, "cardinal") for part in (above, below))
+    return [_build(match, Fraction(above, below), "fraction", parts=parts)] if above and below else []
 
 
 def _several(match: re.Match[str], rules: Rules, kind: Kind, certainty: float = WEAK) -> list[Quantity]:
-    """Each of the numerals in *n* with what stands around them: 三四五年级, 七八十 (seventy or eighty)."""
+    """A quantity for each digit in group *n*, with what stands around them: 三四五年级, 七八十 (seventy or eighty)."""
     got, start = match.groupdict(""), match.start("n")
     century = 100 * ((_integer(got["c"], rules) or 1) - 1) if got.get("c") else 0
     kind = "percent" if got.get("p") else kind
     numbers = [_number(got.get("whole", "") + digit + got.get("u", ""), rules) for digit in got["n"]]
-    made = [_made(match, century + number, kind, certainty=certainty) for number in numbers if number is not None]
+    made = [_build(match, century + number, kind, certainty=certainty) for number in numbers if number is not None]
     if "u" in got:
         return made
     return [replace(q, span=(i, i + 1), surface=match.string[i]) for i, q in enumerate(made, start)]
 
 
 def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """The month that a word names (*March*, *Mar*); nothing if it is likelier to be another word (*sept*)."""
     name = match["all"].lower()
     month = rules.months.get(name) or next(m for stem, m in rules.month_stems.items() if name.startswith(stem))
     near = match["near"] or match["after"]
@@ -328,7 +340,7 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     unsaid = doubtful and not near
     if (doubtful and titled and match["all"].islower()) or (unsaid and find_numbers(match["all"], rules.lang)):
         return []  # sept
-    return [_made(match, month, "date", "month", certainty=WEAK if unsaid else 1.0, lexical=unsaid)]
+    return [_build(match, month, "date", "month", certainty=WEAK if unsaid else 1.0, lexical=unsaid)]
 
 
 @cache
@@ -339,23 +351,24 @@ def _full_months(lang: str) -> tuple[bool, frozenset[str]]:
 
 
 def _slash(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    """*3/4*, *3 1/2*; *7/2* is two numbers."""
+    """The fraction of *3/4* or *3 1/2*; two numbers for *7/2*."""
     a, b, whole = int(match["a"]), int(match["b"]), match.groupdict().get("n")
     if not b or (a >= b if whole else a > 31 < b):
         return []
     if whole:
-        return [measured(match.string, _made(match, int(whole) + Fraction(a, b), "fraction"), rules)]
-    parts = tuple(_made(match, int(match[group]), "cardinal", "", group) for group in "ab")
-    return list(parts) if a >= b else [_made(match, Fraction(a, b), "fraction", parts=parts)]
+        return [measured(match.string, _build(match, int(whole) + Fraction(a, b), "fraction"), rules)]
+    parts = tuple(_build(match, int(match[group]), "cardinal", "", group) for group in "ab")
+    return list(parts) if a >= b else [_build(match, Fraction(a, b), "fraction", parts=parts)]
 
 
 def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
+    """The fraction of *two thirds*, with the unit beside it; nothing for an ordinal (*une neuvième place*)."""
     data, text, end = rules.data, match.string, match.end()
     found = find_numbers(match["n"], rules.lang)
     numerator = found[0].value if len(found) == 1 and found[0].kind == "cardinal" else 0  # of no third quarter
     if not 0 < numerator < 100 or numerator % 1 or (numerator >= 20 and numerator % 10 == 0):  # sixty-sixth
         return []
-    share = Fraction(int(numerator), _value(match, values))
+    share = Fraction(int(numerator), _value_of_word(match, values))
     whole = re.search(data.get("fraction_after_whole", "(?!)"), text[max(0, match.start() - 21) : match.end("n")])
     if whole and _integer(whole[1], rules) is not None:
         return []
@@ -364,6 +377,6 @@ def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list
         if following is None or following[1] not in language_data(rules.lang)["fraction_of"]:
             return []  # an ordinal: une neuvième place
     weak = numerator == 1 or share >= 1
-    quarters = (_made(match, int(numerator), "cardinal"),) if share.denominator in (1, 2, 4) else ()  # of a year
-    fraction = _made(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)
+    quarters = (_build(match, int(numerator), "cardinal"),) if share.denominator in (1, 2, 4) else ()  # of a year
+    fraction = _build(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)
     return [measured(text, fraction, rules)]

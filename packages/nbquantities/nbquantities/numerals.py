@@ -104,7 +104,7 @@ def find_numbers(text: str, lang: str) -> list[Number]:
     [('3', 'ordinal'), ('20', 'percent'), ('2500000', 'cardinal')]
     """
     check_text(text)
-    rules = _rules(lang)
+    rules = _number_rules(lang)
     pieces = rules.reader.pieces(text)
     numbers: list[Number] = []
     i, done = 0, 0
@@ -157,7 +157,8 @@ class Rules:
 
 
 @cached_rules
-def _rules(lang: str) -> Rules:
+def _number_rules(lang: str) -> Rules:
+    """What surrounds a number in a language, cached; raises `UnknownNameError` for one without number rules."""
     return Rules(lang)
 
 
@@ -169,7 +170,7 @@ def count_both(text: str, lang: str) -> int:
     >>> count_both("Geht es euch beiden gut?", "de"), count_both("Both men left.", "en")
     (1, 1)
     """
-    return len(_rules(lang).both.findall(text))
+    return len(_number_rules(lang).both.findall(text))
 
 
 def _number(
@@ -208,6 +209,7 @@ def _number(
 
 
 def _form(text: str, used: Sequence[Piece], value: Decimal, kind: Kind) -> str:
+    """How a number is written, by the names of `Number`: *digits*, *grouped*, *scale*, *words* and so on."""
     in_digits = [piece.written for piece in used if piece.written]
     if any(piece.atom.financial for piece in used):
         return "financial"
@@ -279,10 +281,12 @@ _PREVIOUS = re.compile(r"([^\s.,;:!?()«»\"“”'’-]+)[\s'’-]*$")
 
 
 def _next_word(text: str, end: int) -> str:
+    """The word that follows the character at *end*, without signs; empty if none does."""
     match = _NEXT.match(text, end)
     return match[1] if match else ""
 
 
 def _previous_word(text: str, start: int) -> str:
+    """The word that stands before the character at *start*, without signs; empty if none does."""
     match = _PREVIOUS.search(text[max(0, start - 40) : start])
     return match[1] if match else ""

@@ -73,7 +73,7 @@ def relation(a: Quantity, b: Quantity) -> Relation | None:
         and (kinds == {"date", "measure"} or (a.unit and b.unit and len(kinds) == 1))
     ):
         return None
-    equal, units = _equal(a, b), _unit_relation(a, b)
+    equal, units = _value_relation(a, b), _unit_relation(a, b)
     if equal and kinds == {"cardinal"} and name_in(a) != name_in(b) and (a.surface + b.surface).isascii():
         equal = Relation("tolerable", "not the same digits")
     if equal and units:
@@ -84,7 +84,8 @@ def relation(a: Quantity, b: Quantity) -> Relation | None:
     return converted(a, b) if a.unit and b.unit and kinds == {"measure"} else None
 
 
-def _equal(a: Quantity, b: Quantity) -> Relation | None:
+def _value_relation(a: Quantity, b: Quantity) -> Relation | None:
+    """How the values of two quantities are equal: as written, or in another reading (21 for 2021); None if not."""
     if a.value == b.value:
         return SAME
     if {a.value, *a.also}.isdisjoint((b.value, *b.also)):
@@ -93,6 +94,7 @@ def _equal(a: Quantity, b: Quantity) -> Relation | None:
 
 
 def _clock_relation(clock: Quantity, other: Quantity) -> Relation | None:
+    """How *other* says the same time of day as *clock*: *22:26* for *10:26 PM*, *2100* for *21:00*; None if not."""
     if other.kind == "clock":
         if clock.value == other.value:
             return Relation("same" if digits_of(clock) == digits_of(other) else "equivalent", "clock")
@@ -114,10 +116,10 @@ def _clock_relation(clock: Quantity, other: Quantity) -> Relation | None:
 
 
 def _share_relation(a: Quantity, b: Quantity) -> Relation | None:
-    """Percent and permille: with each other, with fractions; not with plain numbers."""
+    """How two shares are the same amount (*50 %*, *500 ‰*, *a half*), or None; plain numbers are not shares."""
     if a.kind == b.kind:
-        return SAME if _equal(a, b) else None
-    if (a.soft or b.soft) and _equal(a, b) and {a.kind, b.kind} <= {"percent", "permille", "cardinal"}:
+        return SAME if _value_relation(a, b) else None
+    if (a.soft or b.soft) and _value_relation(a, b) and {a.kind, b.kind} <= {"percent", "permille", "cardinal"}:
         return Relation("tolerable", "percent unsaid") if "cardinal" in (a.kind, b.kind) else None
     left, right = (q.value / SHARES.get(q.kind, 1) for q in (a, b))
     plain = a if a.kind not in SHARES else b
@@ -127,7 +129,7 @@ def _share_relation(a: Quantity, b: Quantity) -> Relation | None:
 
 
 def name_in(quantity: Quantity) -> str:
-    """An identifier, or the digits of a numeral that may be one: it begins, or its fraction ends, with 0 (*3.10*)."""
+    """The quantity as written if it is, or by a 0 at an end may be, an identifier (*007*, *3.10*); else empty."""
     if quantity.kind == "identifier":
         return quantity.surface
     is_name = quantity.kind == "cardinal" and not quantity.unit and re.fullmatch(r"0\d+|\d+[.,]\d*0", quantity.surface)
@@ -135,6 +137,7 @@ def name_in(quantity: Quantity) -> str:
 
 
 def digits_of(quantity: Quantity) -> str:
+    """The digits of a quantity as written, without anything else: *1026* for *10:26 PM*."""
     return re.sub(r"\D", "", quantity.surface)
 
 
@@ -149,12 +152,12 @@ def meanings(unit: str) -> Sequence[str]:
 
 @cache
 def short_unit(unit: str) -> str:
-    """The first symbol of a unit, without the signs of a regular expression."""
+    """The first symbol of a unit, as a reader knows it: *km* for *kilometer*."""
     return unit if unit.isupper() else re.sub(r"\\?.\?|\\", "", shared_data()["symbols"].get(unit, [unit])[0])
 
 
 def _unit_relation(a: Quantity, b: Quantity) -> Relation | None:
-    """Whether two quantities of the same value may have these units."""
+    """How the units of two quantities of the same value fit, exactly or tolerably; None if they do not."""
     units, named = {a.unit, b.unit}, {a.unit, b.unit} - {""}
     if a.soft or b.soft or not set(meanings(a.unit)).isdisjoint(meanings(b.unit)):
         return SAME
@@ -181,7 +184,7 @@ def pint_registry() -> Any:
 
 
 def converted(a: Quantity, b: Quantity) -> Relation | None:
-    """Whether two measures in different units are the same amount, within rounding to the precision written."""
+    """How two measures in different units are the same amount, within rounding as written; None if they are not."""
     for one, other in product(meanings(a.unit), meanings(b.unit)):
         left, right = _counted(a.value, one), _counted(b.value, other)
         if common := left.keys() & right.keys():
@@ -196,7 +199,7 @@ def converted(a: Quantity, b: Quantity) -> Relation | None:
             ratio = Fraction(5, 9) if one == "degree_Fahrenheit" else Fraction(9, 5)
             amounts.append((a.value * ratio, b.value / ratio))
         for there, back in amounts:
-            if there is not None and back is not None and (_is_rounded(there, b) or _is_near(back, a)):
+            if there is not None and back is not None and (_is_rounded(there, b) or _is_rounded_to_last_place(back, a)):
                 return Relation("equivalent" if alike else "tolerable", f"≈ {float(there):.6g}")
     return None
 
@@ -209,21 +212,21 @@ def in_the_range_of(decade: Quantity, measure: Quantity) -> bool:
 
 
 def _is_rounded(exact: Fraction, written: Quantity) -> bool:
-    """Whether *written* is a conversion as texts round it; degrees may be cut off, and have their zero anywhere."""
+    """Whether *written* is *exact* as texts round it (150 for 148); degrees may be cut off (20 for 20.9)."""
     off, value = exact - written.value, abs(written.value)
     if written.unit.startswith("degree") and -1 <= 2 * off < 2:
         return True
     return abs(off) <= min(_rounding(value), value * MOST_ROUNDED)
 
 
-def _is_near(exact: Fraction, written: Quantity) -> bool:
-    """Whether *written*, from which was converted, is the closest that could be written in its unit."""
+def _is_rounded_to_last_place(exact: Fraction, written: Quantity) -> bool:
+    """Whether *written* is *exact* rounded to its own last place, or at most 1 % off; never more than 10 %."""
     value = abs(written.value)
     return abs(exact - written.value) <= min(max(_last_place(value) / 2, value / 100), value / 10)
 
 
 def _counted(value: Fraction, unit: str) -> dict[str, Fraction]:
-    """Years, days, hours: the amount in its unit and in all that its unit is counted in (*decade*: years, months)."""
+    """The amount in its unit and in each smaller one that counts it: 1 decade is 10 years, too, and 120 months."""
     found = {unit: value}
     while unit in shared_data()["counted"]:
         factor, unit = shared_data()["counted"][unit]
@@ -252,7 +255,7 @@ def _pint_name(unit: str) -> str:
 
 
 def _last_place(value: Fraction) -> Fraction:
-    """The last place of a number in digits: 1, or a tenth, a hundredth … of it."""
+    """The unit of the last decimal place of a number: 1 for 24, 1/10 for 2.4, 1/100 for 2.45."""
     place = Fraction(1)
     while (value / place).denominator > 1 and place > Fraction(1, 10**9):
         place /= 10
@@ -260,7 +263,7 @@ def _last_place(value: Fraction) -> Fraction:
 
 
 def _rounding(value: Fraction) -> Fraction:
-    """Half a unit of the last place that is written, of five where a five stands there; one percent at least.
+    """How far off a rounded value may be: half of its last place other than 0 (of five for a 5), 1 % at least.
 
     >>> [float(_rounding(Fraction(value))) for value in ("15", "160", "24688", "1.83")]
     [2.5, 5.0, 246.88, 0.0183]

@@ -93,6 +93,7 @@ def rules_of(lang: str) -> Rules:
 
 
 def _longest_first(patterns: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
+    """The (meaning, pattern) pairs with the longest pattern first."""
     return sorted(patterns, key=lambda pattern: -len(pattern[1]))
 
 

@@ -144,6 +144,7 @@ def _one_number(parts: list[str], signs: str, rules: Convention) -> tuple[str, b
     last, before, group = signs[-1], signs[:-1], signs[0].replace(_FULL_WIDTH_COMMA, ",")
 
     def grouped(parts: list[str]) -> bool:  # a plain space groups in languages that say so, and where it does so twice
+        """Whether runs of digits are the groups of one number: *1 234 567*, or in twos, *12 34 567*."""
         spaced = signs[0] != " " or rules.loose_space or len(parts) > 2
         return spaced and _GROUPED.fullmatch(" ".join(parts)) is not None
 
@@ -257,7 +258,7 @@ class SpacedReader:
         self._folded = lru_cache(REMEMBERED)(fold)
 
     def _look(self, token: str) -> Entry | bool:
-        """What is known of a token: as a number word, True for one that `_other` reads, False for any other word."""
+        """What is known of a token: as a number word, True for what `_add_other` reads, False for any other word."""
         other = not token[0].isalpha() or token.lower() in self.after_digits
         return self.entry(token) or other
 
@@ -272,7 +273,7 @@ class SpacedReader:
                 continue
             found, token = known[i], tokens[i]
             if not isinstance(found, Entry):
-                self._other(text, token, pieces)
+                self._add_other(text, token, pieces)
                 continue
             start, key = token.start(), found.key
             phrase = next((each for each in found.phrases if self._follows(text, tokens, i, each[0])), None)
@@ -291,15 +292,15 @@ class SpacedReader:
                 pieces[-1].end = token.end()
         return pieces
 
-    def _other(self, text: str, token: re.Match[str], pieces: list[Piece]) -> None:
-        """The pieces of what is no number word."""
+    def _add_other(self, text: str, token: re.Match[str], pieces: list[Piece]) -> None:
+        """Add the pieces of a token that is not a number word (*1,234*, *½*, *millions*) to *pieces*."""
         start = token.start()
         if token.lastindex == 2:
-            self._literals(text, token[2], start, pieces)
+            self._add_literals(text, token[2], start, pieces)
         elif token.lastindex == 1:
             pieces.append(traditional_literal(token[1], start))
         elif token[0] in VULGAR:
-            self._vulgar(text, token[0], start, pieces)
+            self._add_vulgar(text, token[0], start, pieces)
         elif pieces and pieces[-1].written is not None:  # 5 millions: a plural that is no number by itself
             atom = self.after_digits.get(token[0].lower())
             if atom is not None and self._joined(text, pieces, start):
@@ -333,7 +334,8 @@ class SpacedReader:
         touching = last.end == start and last.written is not None
         return touching or _JOINT.fullmatch(text, last.end, start) is not None
 
-    def _literals(self, text: str, run: str, start: int, pieces: list[Piece]) -> None:
+    def _add_literals(self, text: str, run: str, start: int, pieces: list[Piece]) -> None:
+        """Add the numbers of a run of digits and signs, and the letter of a scale after it (*5k*), to *pieces*."""
         before, end = text[start - 1 : start], start + len(run)
         if self._leading_point(text, start, run):
             found = [in_digits(start - 1, end, "0." + run, Written(native=not run.isascii()))]
@@ -353,13 +355,13 @@ class SpacedReader:
             pieces.append(Piece(match.end() - len(suffix), match.end(), scale, suffix, joined=True))
 
     def _leading_point(self, text: str, start: int, run: str) -> bool:
-        """*.5* is one half where the point is the decimal sign, after a space or a currency sign; *,05* alike."""
+        """Whether the decimal sign before a run of digits is part of the number: *.5* is one half, *,05* is 0.05."""
         decimal = run.isdecimal() and text[start - 1 : start] == self.rules.decimal
         zero = self.rules.decimal != "," or run.startswith("0")
         return decimal and zero and (start == 1 or text[start - 2] in " (-\u2212$€£")
 
-    def _vulgar(self, text: str, sign: str, start: int, pieces: list[Piece]) -> None:
-        """*½* adds to the number before it (*2½*), or is a number by itself."""
+    def _add_vulgar(self, text: str, sign: str, start: int, pieces: list[Piece]) -> None:
+        """Add *½* to *pieces*: as a part of the number before it (*2½*), or as a number by itself."""
         value = Decimal(str(round(unicodedata.numeric(sign), 3)))
         added = pieces and pieces[-1].written is not None and _NARROW.fullmatch(text, pieces[-1].end, start)
         half = Piece(start, start + 1, Atom("half", value), sign, joined=True)
@@ -424,11 +426,12 @@ class UnspacedReader:
         return []
 
     def _decade(self, text: str) -> Decimal:
-        """*20世纪80年代* and *二十世纪八十年代* are the 1980s."""
+        """The first year of a decade: 1980 for *20世纪80年代* and *二十世纪八十年代*."""
         century, _, decade = re.split("(世纪|世紀)", text)
-        return 100 * (self._small(century) - 1) + self._small(decade)
+        return 100 * (self._below_hundred(century) - 1) + self._below_hundred(decade)
 
-    def _small(self, text: str) -> Decimal:
+    def _below_hundred(self, text: str) -> Decimal:
+        """The value of a number below one hundred in digits or Chinese: 80 for *80*, *八十* and *八〇*."""
         tens, ten, ones = text.rpartition("十")
         if not ten:
             return Decimal("".join(self.digits.get(each, each) for each in text))
@@ -476,6 +479,6 @@ def _tokens(data: dict[str, Any], atoms: dict[str, Atom]) -> Lookup:
 
 
 def _whole_word(word: str, numerals: str) -> str:
-    """A word that holds a number sign, where that sign does not belong to a number (万一 in 二万一千)."""
+    """A pattern of a word that holds a number sign, unless that belongs to a number (万一 in 二万一千)."""
     before = rf"(?<![\d{numerals}点])" if word[0] in numerals else ""
     return before + word + (f"(?![{numerals}点])" if word[-1] in numerals else "")

@@ -85,10 +85,12 @@ def in_place(written: str, before: str) -> str:
 
 
 def _digits(number: Decimal, lang: str) -> str:
+    """The number in digits, with the decimal sign of the language, not grouped: *1234,5*."""
     return f"{number:f}".replace(".", convention(lang).decimal)
 
 
 def _grouped(number: Decimal, lang: str) -> str:
+    """The number in digits, grouped as the language does by CLDR: *1.234,5*."""
     from babel.numbers import format_decimal
 
     whole, _, fraction = f"{number:f}".partition(".")
@@ -99,6 +101,7 @@ def _grouped(number: Decimal, lang: str) -> str:
 
 
 def _scale(number: Decimal, lang: str) -> str:
+    """The number in digits with the largest scale word it reaches (*1.23 million*, 123万), if any."""
     data = language_data(lang)
     scales: Mapping[int, Any] = data["written_scales"]
     magnitude = max((scale for scale in scales if scale <= number.copy_abs()), default=None)
@@ -113,34 +116,38 @@ def _scale(number: Decimal, lang: str) -> str:
 
 
 def _native(number: Decimal, lang: str) -> str:
+    """The number in the language's native digits, not grouped: *१२३४*."""
     zero = ord(language_data(lang)["native_zero"])
     return _digits(number, lang).translate({ord("0") + i: chr(zero + i) for i in range(10)})
 
 
 def _words(number: Decimal, lang: str) -> str:
+    """The number in words, its fraction digit by digit: *zéro virgule deux cinq*."""
     data = language_data(lang)
     space = "" if data.get("script") == "han" else " "
     whole, _, fraction = f"{number.copy_abs():f}".partition(".")
-    parts = [_spell(int(whole), lang)]
+    parts = [_whole_in_words(int(whole), lang)]
     if fraction:
         point = data["written_point"] if "written_point" in data else data["point"][0]
-        parts += [point, *(_spell(int(digit), lang) for digit in fraction)]
+        parts += [point, *(_whole_in_words(int(digit), lang) for digit in fraction)]
     if number < 0:
         parts.insert(0, data["minus"]["words"][0])
     return space.join(parts)
 
 
 def _financial(number: Decimal, lang: str) -> str:
+    """The number in the characters that cheques are written in: 叁佰贰拾壹."""
     data = language_data(lang)
     if data["speaks"].get("library") == "cn2an":
-        return _chinese(number, "up")
+        return _chinese_words(number, "up")
     return _words(number, lang).translate(str.maketrans(data["financial_spelling"]))
 
 
-def _spell(whole: int, lang: str) -> str:
+def _whole_in_words(whole: int, lang: str) -> str:
+    """A whole number in the words of the language; raises `QuantitiesError` if it is too large."""
     speaks = language_data(lang)["speaks"]
     if "library" in speaks:
-        return _chinese(Decimal(whole), "low")
+        return _chinese_words(Decimal(whole), "low")
     if "locale" not in speaks:
         return spell_indic(whole, lang)
     from num2words import num2words
@@ -155,7 +162,8 @@ def _spell(whole: int, lang: str) -> str:
     return spelled
 
 
-def _chinese(number: Decimal, mode: str) -> str:
+def _chinese_words(number: Decimal, mode: str) -> str:
+    """The number in Chinese number words: everyday ones (三百) if *mode* is "low", financial ones (叁佰) if "up"."""
     from cn2an import an2cn
 
     try:

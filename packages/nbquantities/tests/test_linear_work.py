@@ -18,7 +18,7 @@ from nbquantities import compare_quantities, find_numbers, find_quantities
 from nbquantities.compare import MOST_COMPARED
 from nbquantities.compose import EXACT
 from nbquantities.notations import notations_of
-from nbquantities.numerals import _rules as number_rules
+from nbquantities.numerals import _number_rules as number_rules
 from nbquantities.rules import rules_of
 from nbquantities.tokenise import _TOKEN, MOST_DIGITS, MOST_LETTERS
 

@@ -215,7 +215,7 @@ def test_a_key_that_is_there_twice_is_refused(tmp_path):
 
 @cache
 def passing_nothing_over(lang):
-    return [notation._replace(part="", at_digits=False) for notation in notations._notations(notations.rules_of(lang))]
+    return [notation._replace(part="", at_digits=False) for notation in notations._compiled(notations.rules_of(lang))]
 
 
 def texts_of(lang):
