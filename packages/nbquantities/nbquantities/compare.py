@@ -450,6 +450,6 @@ def _letters(quantity: Quantity) -> str:
 
 
 def _is_power_of_ten(ratio: Fraction) -> bool:
-    """Whether *ratio* or its inverse has the digits 1 and 0 alone, as 10, 100 and 1/1000 do; 1 does not count."""
+    """Whether *ratio* or its inverse is 10, 100, 1000 and so on."""
     whole = ratio.numerator if ratio.denominator == 1 else ratio.denominator if ratio.numerator == 1 else 0
-    return whole > 1 and set(str(whole)) == {"1", "0"} if whole < 10**40 else False
+    return 1 < whole < 10**40 and str(whole).rstrip("0") == "1"

@@ -147,6 +147,12 @@ def test_without_pint_measures_are_compared_by_name_and_that_is_stated(monkeypat
     assert verdict.wrong == "unit changed, or not converted: pint is not installed"
 
 
+@pytest.mark.parametrize(("written", "wrong"), [("1.000", "scale"), ("10.000", "scale"), ("11.000", "value")])
+def test_a_wrong_scale_is_a_power_of_ten(written, wrong):
+    (verdict,) = compare_quantities("It costs 100 euros.", f"Es kostet {written} Euro.", "en", "de")
+    assert verdict.wrong == wrong
+
+
 def test_a_language_without_rules_is_named():
     with pytest.raises(UnknownNameError, match="unknown language 'sw'"):
         compare_quantities("5", "5", "en", "sw")
