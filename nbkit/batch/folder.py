@@ -139,7 +139,7 @@ class OutputFolder:
         return is_done and self.notebook(execution.label).is_file()
 
     def notebook(self, label: str) -> Path:
-        """The path of an executed notebook."""
+        """The path of the executed notebook of the entry called *label*."""
         return self.path / "notebooks" / f"{label}.ipynb"
 
     def stage(self, label: str) -> Path:

@@ -126,7 +126,7 @@ def check_tokenizer(spec: str, lang: str) -> None:
 
 
 def tokenizer_identity(spec: str, lang: str) -> dict[str, Any]:
-    """What the tokens depend on, for cache keys. Raises as `check_tokenizer` does."""
+    """What the tokens of tokenizer *spec* depend on, for cache keys. Raises as `check_tokenizer` does."""
     if spec not in (TOKENIZER, JIEBA):
         return parser_identity(spec, lang, trees=has_parts_of_speech(spec))
     check_tokenizer(spec, lang)

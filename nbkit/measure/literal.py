@@ -86,7 +86,7 @@ class WordMatcher:
             raise NbkitError(f"{problem}; there are: {', '.join(known_matchings(self.lang))}")
 
     def key(self, word: str) -> str:
-        """A key that is equal for words considered the same.
+        """A key of *word* that is equal for all words that count as the same, by case, accents or stem.
 
         >>> WordMatcher("fr", accents="ignored").key("Écorce"), WordMatcher("fr", "inflected").key("tirez")
         ('ecorce', 'tir')
@@ -318,6 +318,7 @@ def induced_dictionary(
 
 
 def _has_letter(token: str) -> bool:
+    """Whether *token* contains a letter."""
     return any(map(str.isalpha, token))
 
 

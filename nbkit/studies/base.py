@@ -210,7 +210,7 @@ def _run_pairs(known: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _systems(systems: Any, info: ValidationInfo) -> Any:
-    """A list of models, or a mapping of labels to models, of names alone; ``*`` in a label is filled as in its name."""
+    """Validator: a list of models, or label -> model, with every name expanded to the systems that it refers to."""
     pairs = _run_pairs(info.data)
     if isinstance(systems, list):
         names = map(system_name, systems)
@@ -221,7 +221,7 @@ def _systems(systems: Any, info: ValidationInfo) -> Any:
 
 
 def _labelled(shown: str, name: Any, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Any]]:
-    """Labels and names of the systems of one entry of a mapping; ``*`` in its label is the label of each."""
+    """(label, name) of each system that *name* refers to; ``*`` in *shown* is replaced by the system's own label."""
     names = every_system(name, pairs) if isinstance(name, str) else [name]
     if len(names) > 1 and "*" not in shown:
         raise ValueError(f"model '{name}' refers to {len(names)} systems: write * into what they are called: '{shown}'")
@@ -465,7 +465,7 @@ class StudyParams(BaseModel):
 
 
 def _key_fields(kind: type[StudyParams], table: str) -> set[str]:
-    """The fields of the parameters of *kind* that are in the keys of *table*."""
+    """The names of the parameters of *kind* that the rows of *table* depend on."""
     marks = {name: field.metadata for name, field in kind.model_fields.items() if NOT_IN_KEYS not in field.metadata}
     return {name for name, own in marks.items() if all(table in mark for mark in own if isinstance(mark, frozenset))}
 
@@ -511,7 +511,7 @@ class JudgedParams(ModelParams):
 
     @model_validator(mode="after")
     def _forms_with_keys(self) -> JudgedParams:
-        """Refuse forms without their key, and a key without forms."""
+        """Validator: annotators' forms are given together with the file of their answers, or neither is."""
         for forms, key in self.tasks.items():
             if bool(getattr(self, forms)) != bool(getattr(self, key)):
                 raise ValueError(f"{forms} and {key} belong together: set both or neither")
@@ -638,7 +638,7 @@ class Unit:
 
     @property
     def device(self) -> str | None:
-        """The device that its parameters ask for, None where they say nothing of it."""
+        """The device that the unit's parameters ask for, such as "cuda"; None if they have no such field."""
         return self.arguments.get("params", {}).get("device")
 
 

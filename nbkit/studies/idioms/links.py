@@ -188,7 +188,7 @@ def dictionary_files(params: IdiomsParams, cell: Cell) -> tuple[Path, Path | Non
 
 
 def dictionary_identity(params: IdiomsParams, cell: Cell) -> Any:
-    """What stands behind the name of the dictionary."""
+    """What identifies the word dictionary in store keys, such as digests of its files."""
     if params.dictionary == "sandbox":
         return sandbox_identity(cell)
     if params.dictionary == "induced":
