@@ -113,7 +113,7 @@ def device(wanted: str = "auto") -> str:
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """The number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

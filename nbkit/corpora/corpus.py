@@ -145,7 +145,7 @@ class HubPlace:
 
     @contextmanager
     def _reaching(self, name: str) -> Iterator[None]:
-        """Turn errors of the network into errors with a way out."""
+        """Within the block, turn errors of the network into `NbkitError` with a way out."""
         from huggingface_hub.constants import HF_HUB_CACHE
         from huggingface_hub.utils import httpx
 

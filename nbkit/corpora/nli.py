@@ -259,7 +259,7 @@ class NliFiles(Files):
     def _example(
         self, row: Mapping[str, Any], columns: Mapping[str, str], path: Path, number: int
     ) -> RawPair | DataError:
-        """A row as an example; says what is wrong with it otherwise."""
+        """*row* of a file as an NLI example, or a `DataError` that says what is wrong with it."""
         values: dict[str, Any] = {ours: row.get(name) for ours, name in columns.items()}
         for ours in ("premise", "hypothesis"):
             if not isinstance(values[ours], str) or not one_form(values[ours]).strip():

@@ -150,7 +150,7 @@ def described(figure: Figure) -> str:
 
 
 def _panel_described(panel: Axes) -> str:
-    """What a panel shows, in words."""
+    """A description in words of what *panel* shows, for readers who cannot see it."""
     rows = any(not _NUMBER.fullmatch(text.get_text()) for text in panel.get_yticklabels() if text.get_text())
     across, name = (0, panel.get_xlabel()) if rows else (1, panel.get_ylabel())
     marks = [each for each in panel.collections if isinstance(each, PathCollection)]

@@ -431,7 +431,7 @@ class Litter:
         return f"LitTER|pairs:{pairs}|{settings}|aligned:{aligned}|{tokens}|v{VERSION}"
 
     def judge(self, idiom: Sequence[str], reference: Sequence[str], hypothesis: Sequence[str]) -> LiteralJudgement:
-        """The four steps of §2.1 for the words of one translation.
+        """Whether *hypothesis* translates *idiom* literally, and each step of the decision (§2.1).
 
         1 idiom: the words of the annotated expression. 2 Each word's translations form its blocklist. 3 A blocklist is
         discarded if one of its words is in the *reference*. 4 A remaining one with a word in the *hypothesis* is a

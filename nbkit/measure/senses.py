@@ -848,7 +848,7 @@ def bias_towards(
     words: Sequence[str], counts: SenseCounts, homograph: str, sense: str, *,
     measure: str = "freq", aggregate: str = "mean",
 ) -> float:  # fmt: skip
-    """DB(S, sc), the bias of a sentence towards one sense. (3)
+    """How strongly the words of a sentence speak for *sense*: the paper's DB(S, sc), equation 3.
 
     words: of all tokens of S (`literal.lemmas`), at least one; a word that is not an attractor of the sense, such as
     the homograph itself and punctuation, counts 0. measure: one of `MEASURES`. aggregate: one of `AGGREGATES`.

@@ -209,7 +209,7 @@ def is_missing(identity: Record) -> bool:
 
 
 def is_blank(model: Model, given: Input) -> bool:
-    """A blank text has an empty translation; nobody is asked for it."""
+    """Whether *given* is a blank text, whose translation is empty without asking *model*."""
     return model.task.name == "translate" and not given[0].strip()
 
 

@@ -200,7 +200,7 @@ class Masked(LanguageModel):
         return len(self.before) + len(self.after)
 
     def _mask_each(self, content: Ids) -> list[Step]:
-        """One step for each token of a text: the text with that token masked."""
+        """For each token of a text, one step: the text with that token masked."""
         ids, mask = (*self.before, *content, *self.after), self.tokenizer.mask_token_id
         places = range(len(self.before), len(self.before) + len(content))
         return [((*ids[:i], mask, *ids[i + 1 :]), i, ids[i]) for i in places]

@@ -143,7 +143,7 @@ def _steps(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits]:
 
 
 def _is_of_kind(digits: _Digits, kind: NumberFormat) -> bool:
-    """Whether a number can be written in a format."""
+    """Whether a number with these digits can be written in the number format *kind*."""
     if len(digits.whole) < _fewest(kind) or bool(digits.fraction) != bool(kind.fraction):
         return False
     leading = not digits.whole.startswith("0") or (kind.integer.startswith("0") and digits.whole == "0")

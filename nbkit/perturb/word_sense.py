@@ -239,7 +239,7 @@ def edited_text(text: Text, number: int, candidate: Candidate) -> tuple[Text, tu
 
 
 def letters(candidate: Candidate) -> bool:
-    """The attractor is of letters alone."""
+    """Filter: whether the candidate's attractor consists of letters alone."""
     return candidate.attractor.isalpha()
 
 

@@ -214,7 +214,7 @@ def _main(study: str) -> str:
 
 
 def _entry(folder: Path, path: Path) -> Entry:
-    """The page of one record, with what it says about itself."""
+    """The report's entry for the notebook record at *path*."""
     label = path.stem
     notebook = folder / "notebooks" / f"{label}.ipynb"
     entry = _read(Entry, path, title=label, label=label, notebook=notebook, record=path.read_text(encoding="utf-8"))
@@ -255,7 +255,7 @@ _HEADLINES: Mapping[str, str] = read_own(Path(__file__).with_name("headlines.yam
 
 
 def _facts(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """The parameters that are set, as the page shows them."""
+    """The parameters that are set, by name, as text for the page."""
     there = {key: value for key, value in parameters.items() if value not in (None, [], "", {})}
     shown = {key: (_models if key == "models" else _shown)(there[key]) for key in _HEADLINES if key in there}
     return {_HEADLINES[key]: text for key, text in shown.items() if text}

@@ -146,7 +146,7 @@ def _write_local(path: Path, data: bytes) -> None:
 
 
 def _protocols(files: Any) -> tuple[str, ...]:
-    """The names of a file system."""
+    """The names of the protocols of a file system, such as "s3"."""
     return (files.protocol,) if isinstance(files.protocol, str) else tuple(files.protocol)
 
 

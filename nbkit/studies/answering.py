@@ -113,7 +113,7 @@ class Use:
         return self.kind.load(self.name, *self.langs)
 
     def problem(self) -> str | None:
-        """Why it cannot be used here, or None; loads nothing."""
+        """Why the model cannot be used here, in words; None if it can. Loads nothing."""
         return models.check(self.name, self.kind.task, *self.langs, kind=self.wanted)
 
     def source(self) -> Any:

@@ -525,7 +525,7 @@ class JudgedParams(ModelParams):
         return [Path(expand_path(path, name)) for name, path in (*given, *keys)]
 
     def form_problems(self) -> list[str]:
-        """One message for each form or key that is not there."""
+        """One message for each file of annotators' forms or answers that does not exist."""
         return [f"annotations: there is no file {path}" for path in self.form_files if not path.is_file()]
 
     def form_digests(self) -> dict[str, str]:
@@ -599,7 +599,7 @@ class PageCell:
 
 
 def cell_label(*names: str) -> str:
-    """What a cell is of, as one label that is safe in a file name.
+    """The *names* of a cell's languages and model as one label that is safe in a file name.
 
     Letters of other scripts and what is too long for a file name are replaced by a digest of the names.
 

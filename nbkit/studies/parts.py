@@ -231,7 +231,7 @@ class Part:
 
     @cached_property
     def base(self) -> Table | None:
-        """The table whose units it has."""
+        """The table that the units of this part come from, None if there is none."""
         return self.run.study.base_of(self.table)
 
     @cached_property

@@ -164,7 +164,7 @@ def _ways_out(name: str) -> str:
 
 
 def _meta(spec: str, folder: Path) -> dict[str, Any]:
-    """What a pipeline's folder says about it."""
+    """The metadata in a spaCy pipeline's folder, such as its language and version."""
     if not (folder / "meta.json").is_file():
         raise NbkitError(f"parser '{spec}': {folder} is not a spaCy pipeline (it has no meta.json)")
     return json_object(folder / "meta.json")

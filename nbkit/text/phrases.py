@@ -391,7 +391,7 @@ def _clings(part: Part) -> bool:
 
 
 def _token_pattern(part: Part) -> TokenPattern:
-    """A part as spaCy's matcher takes it."""
+    """*part* of a phrase as a token pattern of spaCy's matcher."""
     if not part.words:
         return {"ORTH": {"REGEX": _GAP if part.longest > 1 else _EDGE_GAP}, "OP": f"{{0,{part.longest}}}"}
     pattern: TokenPattern = {"LEMMA": part.words[0] if len(part.words) == 1 else {"IN": list(part.words)}}

@@ -87,7 +87,7 @@ class Service(Model):
     @property
     @abstractmethod
     def own_label(self) -> str:
-        """Its name in figures, unless the catalogue has another."""
+        """The model's name in figures, unless the catalogue has another."""
 
     @abstractmethod
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:

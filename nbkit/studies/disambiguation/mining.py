@@ -172,7 +172,7 @@ def hypothesis_aligner(params: DisambiguationParams, cell: Cell, links: pd.DataF
 
 
 def linked_corpora(params: DisambiguationParams, cell: Cell) -> list[str]:
-    """The test corpora whose hypotheses eflomal aligns all at once; none with another aligner."""
+    """The test corpora whose sentence pairs eflomal aligns all at once; none if another aligner is used."""
     of_a_corpus = params.aligner != "gold" and params.hypothesis_aligner == OF_A_CORPUS and not params.voters
     return [corpus for corpus in params.corpora if of_a_corpus and not params.is_cross_fitted(corpus)]
 

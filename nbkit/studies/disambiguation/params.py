@@ -256,7 +256,7 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         return bool(self.folds) and corpus == self.training_corpus
 
     def n_of(self, corpus: str) -> int | None:
-        """How many pairs of a test corpus are read."""
+        """How many pairs of the test corpus *corpus* are read; None: all."""
         return self.training_pairs if self.is_cross_fitted(corpus) else self.n_pairs
 
     @property

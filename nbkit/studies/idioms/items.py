@@ -187,7 +187,7 @@ def mined_identity(params: IdiomsParams, cell: Cell, corpus: str) -> Any:
 
 
 def texts_identity(params: IdiomsParams, cell: Cell) -> Any:
-    """What cuts or parses sources (`source_texts`)."""
+    """What the tokens of `source_texts` depend on, for store keys: the parser or the tokenizer."""
     spec = params.parsers.get(cell.source)
     return parser_identity(spec, cell.source) if spec else "forms"
 

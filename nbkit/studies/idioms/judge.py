@@ -78,7 +78,7 @@ def content_words(pair: IdiomPair, text: Text) -> list[str]:
 
 
 def system_of(params: IdiomsParams, cell: Cell) -> dict[str, str]:
-    """The name and the condition of a cell's model."""
+    """What identifies the model of *cell*: its name and its training condition."""
     system = params.system(cell.model)
     return {"name": system.model, "condition": system.condition}
 

@@ -404,6 +404,6 @@ def named_texts(texts: Mapping[str, str]) -> str:
 
 
 def row_system(row: Mapping[Any, Any], table: pd.DataFrame) -> str:
-    """The system of a row; with its language if there are several."""
+    """The name of a row's system, with its language if *table* has several."""
     of = f"{row['language']}: " if table["language"].nunique() > 1 else ""
     return f"{of}{scores.system_label(row['model'], row['condition'])}"

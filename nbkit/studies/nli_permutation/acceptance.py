@@ -232,7 +232,7 @@ def _by_cell(params: NliPermutationParams) -> Iterator[tuple[str, str, pd.DataFr
 
 
 def _draw(members: Iterable[int], k: int, *where: object) -> list[int]:
-    """*k* of *members*, drawn with addressed randomness."""
+    """*k* of *members*, drawn at random but always the same for the same *where*."""
     return sorted(map(int, members), key=lambda i: address(*where, i))[:k]
 
 

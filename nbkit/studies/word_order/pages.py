@@ -215,7 +215,7 @@ def sentences(rows: pd.DataFrame, name: str, caption: str, fold: str = "") -> No
 
 
 def _sentence(row: dict[Any, Any]) -> str:
-    """All texts of a row, one below the other."""
+    """The texts of *row* as HTML, one below the other."""
     texts = {name: styles.isolated(escape(row[name])) for name in _TEXTS if name in row}
     if "moved" in row:
         (texts["changed"],) = marked([row["changed"]], [row["moved"]])
