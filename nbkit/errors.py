@@ -130,6 +130,7 @@ def with_nbkit_errors(
 
     @wraps(function)
     def translated(*args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function; an error of the other package is raised again as nbkit's."""
         try:
             return function(*args, **kwargs)
         except unknown as error:
@@ -152,6 +153,7 @@ def as_problem(check: Callable[P, str | None]) -> Callable[P, str | None]:
 
     @wraps(check)
     def checked(*args: P.args, **kwargs: P.kwargs) -> str | None:
+        """The message of the `NbkitError` that the check raises; otherwise, what the check returns."""
         try:
             return check(*args, **kwargs)
         except NbkitError as error:

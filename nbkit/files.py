@@ -280,6 +280,7 @@ def file_digest(path: str | Path) -> str:
 
 @lru_cache(maxsize=4096)
 def _file_digest(path: str, modified: int, size: int) -> str:
+    """The digest of a file's content (BLAKE2b); cached by its path, time of modification and size."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
@@ -413,7 +414,7 @@ def decoded(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, str | Dat
 
 
 def good(item: T | DataError) -> T:
-    """*item* itself; a `DataError` is raised."""
+    """*item* itself, unless it is a `DataError`, which is raised."""
     if isinstance(item, DataError):
         raise item
     return item
@@ -456,6 +457,7 @@ def json_rows(path: Path, **how: Any) -> Iterator[tuple[int, dict[str, Any] | Da
 
 
 def _unstorable(row: Any) -> str | None:
+    """What is wrong with *row* as a JSON object that can be stored, None if nothing is."""
     if not isinstance(row, dict):
         return "a JSON object is expected"
     found = unstorable(json.dumps(row, ensure_ascii=False))

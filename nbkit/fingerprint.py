@@ -103,6 +103,7 @@ def digest(*roots: str, without: tuple[str, ...] = KEYED) -> str:
     """
 
     def answer() -> dict[str, str]:
+        """The digest of the source code of the modules, under "code"."""
         return {"code": _digest(repr(fingerprint(roots, without=without).sources).encode(), 8)}
 
     place = cache_folder()
@@ -123,13 +124,14 @@ class _Source(NamedTuple):
 
 
 def _read(path: Path, name: str = "") -> _Source:
+    """The digest and the imports of the source file at *path*; read once per state of the file."""
     state = path.stat()
     return _read_once(path, name, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=4096)
 def _read_once(path: Path, name: str, changed: int, size: int) -> _Source:
-    """Read a file once, as long as it stays as it is (*changed*, *size*); of YAML, comments do not count."""
+    """The digest and the imports of a file; cached by its time (*changed*) and size."""
     if path.suffix != ".py":
         content = path.read_bytes()
         if path.suffix in (".yaml", ".yml") and not _BLOCK_SCALAR.search(content):
@@ -180,6 +182,7 @@ def _languages_from_outside() -> list[Path]:
 
 
 def _all_files(package: str) -> Iterator[Path]:
+    """The source and data files in every folder of *package*."""
     return (file for folder in _places(package) for file in _files(folder))
 
 
@@ -197,6 +200,7 @@ def _places(package: str) -> tuple[Path, ...]:
 
 @cache
 def _searched(package: str, path: tuple[str, ...]) -> tuple[Path, ...]:
+    """The folders of *package*, or its file if it is a single module; nothing if it cannot be found."""
     with suppress(ImportError, ValueError):
         if spec := importlib.util.find_spec(package):
             file = [spec.origin] if spec.origin and spec.origin.endswith(".py") else []
@@ -231,4 +235,5 @@ def installed(package: str) -> str | None:
 
 
 def _digest(content: bytes, size: int = 16) -> str:
+    """*size* bytes of the digest of *content* (BLAKE2b), in hexadecimal."""
     return hashlib.blake2b(content, digest_size=size).hexdigest()

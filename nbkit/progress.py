@@ -50,7 +50,7 @@ class Lines:
         self.close()
 
     def update(self, count: int = 1) -> None:
-        """Count *count* more as done."""
+        """Count *count* more items as done, and print a line if it is time for one."""
         self.done += count
         if time.monotonic() - self._written >= SECONDS_A_LINE:
             self.write_line()

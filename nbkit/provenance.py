@@ -34,6 +34,7 @@ class Footer:
     facts: Mapping[str, Any]
 
     def _repr_html_(self) -> str:
+        """The facts as a folded HTML table, for Jupyter."""
         rows = "".join(
             f'<tr><th scope="row" style="text-align: left">{escape(name.replace("_", " "))}</th>'
             f'<td style="text-align: left">{escape(_shown(value))}</td></tr>'
@@ -58,7 +59,7 @@ def collect(
     domains: Mapping[str, str] | None = None,
     systems: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Where a result comes from, as plain data (it goes into JSON files, too).
+    """What a result depends on, as a mapping for JSON: versions, machine, parameters, models, costs, licences.
 
     params: a study's parameters (a pydantic model or a mapping); seed, decoding, device and dtype are
     taken from them. signatures: the metrics' signature strings. models: names, or name to identity.
@@ -98,7 +99,7 @@ def footer(params: Any = None, **known: Any) -> Footer:
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
-    """Version of each installed package, without importing any."""
+    """The version of each package that is installed, without importing any."""
     return {package: version for package in packages if (version := installed(package))}
 
 
@@ -112,7 +113,7 @@ def device(wanted: str = "auto") -> str:
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """The number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -137,6 +138,7 @@ def _gpus() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _cpu() -> str:
+    """The name of this machine's processor."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():
         for line in cpuinfo.read_text(errors="replace").splitlines():
@@ -161,6 +163,7 @@ def _commit() -> str | None:
 
 
 def _shown(value: Any) -> str:
+    """*value* as a line of text: items separated by commas, "–" if there is nothing."""
     if value is None or (isinstance(value, Mapping | list | tuple) and not value):
         return "–"
     if isinstance(value, Mapping):

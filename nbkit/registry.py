@@ -103,6 +103,7 @@ class Registry(Generic[T]):
         return entry
 
     def _as_entry(self, name: str, thing: Any) -> T:
+        """*thing* as an entry called *name*, made by the registry's function if it has one."""
         return thing if self._made is None else self._made(name, thing)
 
     def summary(self, name: str) -> str:
@@ -147,6 +148,7 @@ class Registry(Generic[T]):
             self._entries, self._shown = before
 
     def _read_plugins(self) -> None:
+        """Add the entries that plugins and installed packages provide, once."""
         if self._plugins_read:
             return
         self._plugins_read = True

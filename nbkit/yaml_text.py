@@ -107,6 +107,7 @@ def line_of(node: yaml.Node) -> int:
 
 
 def _refused(error: yaml.YAMLError, text: str, place: str | Path, what: str) -> DataError:
+    """YAML's *error* as a `DataError` with the line and, for tabs, the advice to use spaces."""
     mark, context, begun = (getattr(error, name, None) for name in ("problem_mark", "context", "context_mark"))
     reason: str = getattr(error, "problem", None) or " ".join(str(error).split())
     if mark and begun and begun.line < mark.line:
@@ -117,6 +118,7 @@ def _refused(error: yaml.YAMLError, text: str, place: str | Path, what: str) -> 
 
 
 def _check_depth(depth: int, place: str | Path, line: int | None) -> None:
+    """Raise `DataError` if values are nested too deep."""
     if depth > MOST_DEPTH:
         raise DataError(f"values are nested more than {MOST_DEPTH} deep", place, line)
 
@@ -147,6 +149,7 @@ def _measure(
 
 
 def _check_scalar(node: yaml.ScalarNode, place: str | Path) -> None:
+    """Raise `DataError` for an unquoted value that versions of YAML read differently, such as *yes* or *010*."""
     is_quoted = bool(node.style) and node.tag == f"{_TAG}str"
     if is_quoted or node.tag not in _ALIKE or _ALIKE[node.tag].fullmatch(node.value) is not None:
         return
@@ -159,6 +162,7 @@ def _check_scalar(node: yaml.ScalarNode, place: str | Path) -> None:
 
 
 def _meaning(node: yaml.ScalarNode) -> str:
+    """How this version of YAML reads the value, in brackets, for a message; "" if it cannot."""
     try:
         return f" ({_LOADER('').construct_document(node)}, for one)"
     except (yaml.YAMLError, ValueError, OverflowError):
@@ -189,6 +193,7 @@ class Lines:
         return self.path if line is None else f"{self.path}:{line}"
 
     def error(self, location: Location, message: str) -> ParamsError:
+        """An error with *message* that names the file, the line and the field at *location*."""
         return ParamsError(f"{self.place(location)}: {message}")
 
 
@@ -231,6 +236,7 @@ def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Lo
 
 
 def _check_text(node: yaml.ScalarNode, path: str) -> None:
+    """Raise `DataError` if the text has characters that cannot be stored or shown."""
     if found := unstorable(node.value):
         reason = f"{node.value!r:.80} contains {found}, which cannot be stored or shown"
         raise DataError(reason, path, line_of(node))

@@ -56,7 +56,7 @@ class Planned:
 
     @property
     def sureness(self) -> str:
-        """What is said before it starts."""
+        """A sentence, before it is assessed: how many texts are tested and how precise its result can be."""
         if self.params is None:
             return f"not measurable: {self.reason}"
         parts = ["how many texts there are shows when they are found"]
@@ -183,7 +183,7 @@ def _planned(
 
 
 def _loaded(name: str, reads: str, src: str, tgt: str) -> Model:
-    """The model that answers: a classifier or a translator."""
+    """The model called *name*: a classifier if *reads* is "classifier", else a translator from *src* to *tgt*."""
     name = name.removeprefix(BY_RULE)
     return load(name, "classify", src) if reads == "classifier" else load(name, "translate", src, tgt)
 
@@ -221,7 +221,7 @@ def texts_of(behaviour: Behaviour, params: StudyParams) -> Iterator[dict[str, st
 
 
 def _spelled(spec: str) -> str:
-    """A corpus as pages name it.
+    """The name of a corpus as pages write it.
 
     >>> _spelled("moses:${NBKIT_DATA}/wmt/en-de/{source|reference-A}.{lang}"), _spelled("own"), _spelled("multi30k:val")
     ('wmt/en-de/source with reference-A', 'nbkit’s own', 'multi30k:val')

@@ -130,7 +130,7 @@ class Cluster:
 
 
 def _require(executor: str, address: str | None) -> None:
-    """Raise if there is no such executor, or it takes no address."""
+    """Raise if *executor* is unknown or its package is missing, or it does not take the *address* of a scheduler."""
     if executor not in EXECUTORS:
         raise NbkitError(f"unknown executor '{executor}'; there are: processes, {', '.join(EXECUTORS)}")
     if address is not None and executor != "dask":
@@ -165,7 +165,7 @@ def _client(target: Any) -> Iterator[Client]:
 
 @contextmanager
 def _processes(workers: int, environment: Mapping[str, str]) -> Iterator[Any]:
-    """A scheduler and *workers* processes on this machine."""
+    """Start a Dask scheduler and *workers* processes on this machine, for as long as the block runs."""
     import dask
     from distributed import LocalCluster
 

@@ -133,13 +133,13 @@ class OutputFolder:
             _write_json(self.path / "run.json", record)
 
     def is_finished(self, execution: Execution) -> bool:
-        """Whether this notebook was executed to the end with the same key."""
+        """Whether the notebook of *execution* was executed to the end with the same key."""
         record = read_note(self.path / "cells" / f"{execution.label}.json")
         is_done = record.get("key") == execution.key and record.get("status") == "done"
         return is_done and self.notebook(execution.label).is_file()
 
     def notebook(self, label: str) -> Path:
-        """The path of an executed notebook."""
+        """The path of the executed notebook of the entry called *label*."""
         return self.path / "notebooks" / f"{label}.ipynb"
 
     def stage(self, label: str) -> Path:

@@ -80,7 +80,7 @@ def listing(problems: Iterable[Problem]) -> str:
 
 
 def _difference(one: Problem, other: Problem) -> str:
-    """The first words of *other* that replace words of *one*; "" unless they are at most a quarter of all."""
+    """The words of *other* that differ first from those of *one*; "" if the two differ in more than a quarter."""
     (a, _, tail), (b, _, other_tail) = one.message.partition("\n"), other.message.partition("\n")
     words, others = a.split(), b.split()
     differ = [x != y for x, y in zip(words, others, strict=False)]
@@ -131,7 +131,7 @@ class RunFile(BaseModel):
     @field_validator("runs")
     @classmethod
     def _distinct(cls, runs: list[RunEntry]) -> list[RunEntry]:
-        """Raise if two entries have one name."""
+        """Validator: no two entries of a run file have the same name."""
         labels = [entry.label for entry in runs]
         for label in labels:
             if labels.count(label) > 1:
@@ -224,7 +224,7 @@ def entries(run: RunFile) -> list[Entry]:
 
 
 def params_of(run: RunFile, study: str, entry: str | None = None) -> Any:
-    """The parameters of the entry of *run* that belongs to *study*.
+    """The parameters of the entry of *run* that belongs to *study*; *entry* names it if there are several.
 
     entry: its name, if there are several. Raises `NbkitError` if there is no such entry, or several and no *entry*.
     """
@@ -340,7 +340,7 @@ def _chosen_notebooks(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:
 
 
 def _fields(location: Location) -> list[str]:
-    """The keys that are valid where an unknown one was found."""
+    """The valid keys at *location* in a run file, where an unknown one was found."""
     return list(RunFile.model_fields if len(location) == 1 else RunEntry.model_fields)
 
 

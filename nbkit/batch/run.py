@@ -167,6 +167,7 @@ class _Job:
     waiting: tuple[Execution, ...]
 
     def summary(self, **known: Any) -> RunSummary:
+        """The summary of the run: its output folder, the notebooks executed and skipped, and what else is *known*."""
         waiting = {execution.label for execution in self.waiting}
         labels = [execution.label for execution in self.plan.executions]
         return RunSummary(

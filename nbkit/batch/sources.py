@@ -83,7 +83,7 @@ def _systems_of_folder(run_file: RunFile, folder: Path) -> set[str]:
 
 
 def _missing(run_file: RunFile) -> Iterator[MissingOutputsError]:
-    """Do all units of work that can be done; what is missing for the others."""
+    """Do all units of work that can be done; yields an error for each file of translations that is missing."""
     for unit in merged_units(entries(run_file), count=False):
         try:
             run_unit(unit.function, unit.arguments, {})

@@ -282,6 +282,7 @@ def end_with_parent() -> None:
     """
 
     def wait_and_end(parent: Any) -> None:
+        """Wait until the parent has ended, then end this process at once."""
         parent.join()
         os._exit(1)
 
@@ -291,7 +292,7 @@ def end_with_parent() -> None:
 
 
 def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> Any:
-    """Call ``"package.module:function"`` with *arguments* and return its result."""
+    """Call ``"package.module:function"`` with *arguments*; *where* is added to the environment, for the folders."""
     os.environ.update(where)
     load_plugins()
     try:
@@ -407,6 +408,7 @@ class OwnKernelManager(AsyncKernelManager):
         return KernelSpec(argv=argv, display_name="Python 3", language="python", env=dict(self.environment))
 
     async def _async_pre_start_kernel(self, **options: Any) -> Any:
+        """On Linux, let `_ForkedKernels` start the kernel; otherwise, start it as Jupyter does."""
         if self.provisioner is None and sys.platform == "linux":  # elsewhere forked libraries may crash
             spec = self.kernel_spec
             self.provisioner = _ForkedKernels(kernel_id=self.kernel_id, kernel_spec=spec, parent=self)
@@ -417,6 +419,7 @@ class _ForkedKernels(LocalProvisioner):
     """Forks kernels off a process that has imported the libraries, instead of importing them in every kernel."""
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
+        """Start the kernel of command *cmd* in a process forked from a warm server; how to connect to it."""
         folder = str(options.get("cwd") or Path.cwd())
         # Its server ends with this process, and has no threads of its own work.
         context = multiprocessing.get_context("forkserver")
@@ -454,12 +457,15 @@ class _PopenAdapter:
         self.terminate, self.kill = process.terminate, process.kill
 
     def poll(self) -> int | None:
+        """The exit code of the process, None while it runs."""
         return self._process.exitcode
 
     def wait(self, timeout: float | None = None) -> int | None:
+        """Wait until the process has ended, or for *timeout* seconds; its exit code, None if it still runs."""
         self._process.join(timeout)
         return self.poll()
 
     def send_signal(self, number: int) -> None:
+        """Send signal *number* to the process if it still runs."""
         if self.poll() is None:
             os.kill(self.pid, number)

@@ -119,7 +119,7 @@ def aligned(rows: Sequence[Sequence[str]], indent: str = "") -> str:
 
 
 def size_text(size: float) -> str:
-    """Bytes in readable units.
+    """A number of bytes in a readable unit, such as MB.
 
     >>> size_text(512), size_text(3 * 2**20)
     ('512 B', '3 MiB')
@@ -158,33 +158,39 @@ class _LazyGroup(click.Group):
     """Commands by name, imported on use; an `NbkitError` becomes one message and exit code 2."""
 
     def list_commands(self, context: click.Context) -> list[str]:
+        """The names of all commands, without importing their modules."""
         return list(_COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """The command called *name*, imported now; None for an unknown name."""
         if name not in _COMMANDS:
             return None
         place = _COMMANDS[name]
         return resolve_name(place) if ":" in place else _of_package(name, place)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands into the help, under the heading of each group."""
         for group, names in _GROUPS.items():
             with formatter.section(group):
                 commands = ((name, self.get_command(context, name)) for name in names)
                 formatter.write_dl([(name, found.get_short_help_str(200)) for name, found in commands if found])
 
     def resolve_command(self, context: click.Context, args: list[str]):
+        """Find the command that *args* begin with; an error suggests the closest name of a command."""
         # click suggests commands that were added to the group; ours are not.
         if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
             context.fail(f"there is no command '{args[0]}'{suggestion(args[0], _COMMANDS)}")
         return super().resolve_command(context, args)
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Refuse arguments that files cannot hold as UTF-8, then parse them as click does."""
         for argument in args:
             if found := unstorable(argument):
                 context.fail(f"{argument[:80]!r} is not UTF-8 that files can hold: it contains {found}")
         return super().parse_args(context, args)
 
     def invoke(self, context: click.Context):
+        """Run the command; errors that a user can mend become a message instead of a traceback."""
         try:
             return super().invoke(context)
         except NbkitError as error:
@@ -234,6 +240,7 @@ def main(context: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None
 
     @context.call_on_close
     def restore_commands() -> None:  # for a program that calls this function and goes on
+        """Set the environment variable for programs back to its value before this call."""
         if before is None:
             os.environ.pop(VARIABLE, None)
         else:

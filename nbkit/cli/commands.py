@@ -60,6 +60,7 @@ class _WithText(click.Command):
     """A command whose argument is a text, which may begin with a minus sign."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does; the error for an unknown option says where a text that begins with '-' goes."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:

@@ -83,7 +83,7 @@ def _parameters() -> Iterator[Sequence[Any]]:
 
 
 def _type_name(kind: Any) -> str:
-    """A type in the words of people who write run files.
+    """The name of a type in plain words, for people who write run files.
 
     >>> _type_name(dict[str, list[int]]), _type_name(float | None), _type_name(Literal["in", "out"])
     ('mapping to list of whole number', 'number or null', 'in | out')

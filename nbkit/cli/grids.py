@@ -164,6 +164,7 @@ class _WithVerdicts(click.Command):
     """Whose help ends in what a verdict means, as each study says; studies are imported for that alone."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write below the help what a verdict of each study means."""
         with formatter.section("What a verdict means"):
             formatter.write_dl([(name, studies.STUDIES.get(name).verdict or "not said") for name in studies.STUDIES])
 

@@ -62,6 +62,7 @@ def fill(template: str, fields: Mapping[str, str], thing: str) -> str:
     """
 
     def value(match: re.Match[str]) -> str:
+        """The text that replaces one matched field of the template; `NbkitError` for an unknown field."""
         if match[2] is not None and {"src", "lang"} <= fields.keys():
             return match[2] if fields["lang"] == fields["src"] else match[3]
         if match[1] not in fields:
@@ -114,7 +115,7 @@ class HubPlace:
     local: str = "pairs.tsv, moses:PREFIX, conllu:PATH"
 
     def path(self, fields: Mapping[str, str]) -> Path:
-        """The file on this machine, fetched if need be. Raises `NbkitError` with the way out."""
+        """The path of the file on this machine, downloaded if it is missing. Raises `NbkitError` with the way out."""
         from huggingface_hub import hf_hub_download
 
         # Asked first because it fails at once where there is no network; a download tries again for half a minute.
@@ -144,7 +145,7 @@ class HubPlace:
 
     @contextmanager
     def _reaching(self, name: str) -> Iterator[None]:
-        """Turn errors of the network into errors with a way out."""
+        """Within the block, turn errors of the network into `NbkitError` with a way out."""
         from huggingface_hub.constants import HF_HUB_CACHE
         from huggingface_hub.utils import httpx
 
@@ -224,10 +225,12 @@ class Corpus(Protocol):
     """
 
     @property
-    def languages(self) -> tuple[str, ...]: ...
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages that it has."""
 
     @property
-    def splits(self) -> tuple[str, ...]: ...
+    def splits(self) -> tuple[str, ...]:
+        """The names of its splits, such as *train* and *test*."""
 
     def pairs(self, request: Request) -> Iterator[Pair]:
         """The pairs ``request.start`` to ``request.stop``, streaming."""
@@ -336,13 +339,14 @@ class Files(Source):
 
         @as_problem
         def tool_problem(lang: str) -> None:
+            """What prevents the use of the parser or tokenizer chosen for *lang*, None if nothing does."""
             self.tools.check(self.tools.chosen(lang, request.parsers), lang)
 
         known = [*self.file_problems(request), *map(tool_problem, self._parsed_languages(request))]
         return list(dict.fromkeys(filter(None, known)))
 
     def file_problems(self, request: Request) -> list[str]:
-        """The problems of languages, split and files."""
+        """Messages on what is wrong with the requested languages, split and files."""
         try:
             self.check(request)
             fields = self.fields(request)
@@ -499,7 +503,7 @@ class JoinedCorpus(FileCorpus):
         return {"joined": [part.file_identity(asked) for part, asked in self._requests(request)]}
 
     def file_problems(self, request: Request) -> list[str]:
-        """The problems of languages, splits and files of all parts."""
+        """Messages on what is wrong with the languages, splits and files of all parts."""
         return [problem for part, asked in self._requests(request) for problem in part.file_problems(asked)]
 
     def _requests(self, request: Request) -> Iterator[tuple[FileCorpus, Request]]:
@@ -554,7 +558,7 @@ class SandboxCorpus(Source):
         return {**next(iter(known.values())), "mixture": "+".join(shares)}
 
     def problems(self, request: Request) -> list[str]:
-        """A language or a split that the sandbox does not have."""
+        """Messages for a requested language or split that the sandbox does not have."""
         try:
             self.identity(request)
         except NbkitError as error:

@@ -126,7 +126,7 @@ def check_tokenizer(spec: str, lang: str) -> None:
 
 
 def tokenizer_identity(spec: str, lang: str) -> dict[str, Any]:
-    """What the tokens depend on, for cache keys. Raises as `check_tokenizer` does."""
+    """What the tokens of tokenizer *spec* depend on, for cache keys. Raises as `check_tokenizer` does."""
     if spec not in (TOKENIZER, JIEBA):
         return parser_identity(spec, lang, trees=has_parts_of_speech(spec))
     check_tokenizer(spec, lang)
@@ -259,7 +259,7 @@ class NliFiles(Files):
     def _example(
         self, row: Mapping[str, Any], columns: Mapping[str, str], path: Path, number: int
     ) -> RawPair | DataError:
-        """A row as an example; says what is wrong with it otherwise."""
+        """*row* of a file as an NLI example, or a `DataError` that says what is wrong with it."""
         values: dict[str, Any] = {ours: row.get(name) for ours, name in columns.items()}
         for ours in ("premise", "hypothesis"):
             if not isinstance(values[ours], str) or not one_form(values[ours]).strip():

@@ -53,5 +53,5 @@ def _text(text: nbsandbox.Text) -> Text:
 
 
 def _sentence(own: nbsandbox.Sentence) -> Sentence:
-    """A sentence of the sandbox as one of nbkit."""
+    """The sandbox's sentence *own* as a sentence of nbkit."""
     return Sentence(own.tokens, own.lang, own.spaces, own.upos, own.heads, own.deprels, own.lemmas, own.feats)

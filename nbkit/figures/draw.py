@@ -279,7 +279,7 @@ def grid(
 
 
 def _same(other: pd.DataFrame, here: pd.DataFrame, panel: Columns) -> pd.DataFrame:
-    """The rows of another table that belong to the panel of these."""
+    """The rows of *other* that belong to the same panel as the rows *here*, by the columns *panel*."""
     for name in _listed(panel):
         other = other[other[name] == here[name].iloc[0]] if name in other else other
     return other

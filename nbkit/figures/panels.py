@@ -64,7 +64,7 @@ class Picture:
 
     @cached_property
     def svg(self) -> str:
-        """The drawing; the same figure gives the same one."""
+        """The drawing as SVG; always the same text for the same figure."""
         with theme.style(), StringIO() as stream:
             FigureCanvasSVG(self.figure).print_svg(stream, metadata={"Date": None})  # `savefig` draws all twice
             return stream.getvalue()
@@ -119,7 +119,7 @@ def _arrange(legend: Any, columns: int) -> float:
 
 
 def _fits_column(figure: Figure) -> bool:
-    """Whether the panels of a figure as wide as a column, none beside another, have room beside their labels."""
+    """Whether a figure with its panels below one another has room for them and their labels in one text column."""
     shown = [panel for panel in figure.axes if panel.get_visible()]
     if len({panel.get_position().x0.round(2) for panel in shown}) != 1:
         return False
@@ -150,7 +150,7 @@ def described(figure: Figure) -> str:
 
 
 def _panel_described(panel: Axes) -> str:
-    """What a panel shows, in words."""
+    """A description in words of what *panel* shows, for readers who cannot see it."""
     rows = any(not _NUMBER.fullmatch(text.get_text()) for text in panel.get_yticklabels() if text.get_text())
     across, name = (0, panel.get_xlabel()) if rows else (1, panel.get_ylabel())
     marks = [each for each in panel.collections if isinstance(each, PathCollection)]
@@ -227,7 +227,7 @@ def intervals(panel: Axes, frame: pd.DataFrame, heights: Iterable[float], look: 
 
 
 def line(panel: Axes, frame: pd.DataFrame, places: Iterable[float], look: Look, linestyle: str) -> None:
-    """A line through each value at *places* on the horizontal axis, with its interval at each; few units as above."""
+    """Draw a line through the values of *frame* at *places* on the horizontal axis, each with its interval."""
     x = list(places)
     panel.plot(x, frame["value"], color=look.colour, linewidth=1.2, linestyle=linestyle)
     panel.vlines(x, frame["low"], frame["high"], color=look.colour, linewidth=1.2, alpha=0.7)

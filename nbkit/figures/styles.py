@@ -154,13 +154,13 @@ def _format_cells(table: Styler, language: str) -> None:
 
 
 def _is_wide(frame: pd.DataFrame) -> bool:
-    """Whether a table outgrows the page with intervals beside their values."""
+    """Whether a table with its intervals in columns beside the values would be wider than a page."""
     longest = (frame[name].astype(str).str.len().max() for name in frame)
     return sum(2 + min(26, 0 if np.isnan(n) else n) for n in longest) > _PAGE
 
 
 def _below(written: Callable[[Any], str]) -> Callable[[Any], str]:
-    """A cell with its interval in a second line."""
+    """*written*, changed to put the interval of a table cell into a second line."""
     return lambda value: written(value).replace(" [", "<br>[")
 
 
@@ -193,7 +193,7 @@ def _cell_format(name: str, column: pd.Series) -> Callable[[Any], str]:
 
 
 def dagger(n: float) -> str:
-    """The mark of a number of *n* units, "" where they are enough.
+    """ "†" for a number that comes from too few (*n*) units, "" otherwise.
 
     >>> dagger(29), dagger(30), dagger(float("nan"))
     ('†', '', '')

@@ -95,7 +95,7 @@ def as_written(figure: Figure) -> None:
 
 @cache
 def _signs() -> frozenset[str]:
-    """What the first of the `fonts` has."""
+    """The characters that the first of the `fonts` can draw."""
     return frozenset(map(chr, get_font(findfont(fonts()[0])).get_charmap()))
 
 
@@ -181,7 +181,7 @@ def _looks(
 
 
 def called(column: str, names: Names = None) -> Callable[[str], str]:
-    """How values of a column are written: by *names*, or else as languages, perturbations and models are.
+    """A function from a value of *column* to how it is written: by *names*, or as languages and models are.
 
     >>> called("target_language")("de"), called("perturbation")("reversed"), called("x", {"a": "A"})("a")
     ('German (de)', 'Reversed', 'A')
@@ -199,7 +199,7 @@ def called(column: str, names: Names = None) -> Callable[[str], str]:
 
 
 def ordered(values: Sequence[str] | pd.Series) -> list[str]:
-    """The distinct values: numbers by size, anything else as it comes.
+    """The distinct values: numbers by size, other values in the order in which they come.
 
     >>> ordered(["b", "a", "c", "a"]), ordered(pd.Series([10, 9, 11]))
     (['b', 'a', 'c'], [9, 10, 11])

@@ -36,7 +36,7 @@ class Kappa(Protocol):
 
     @property
     def bounded(self) -> bool:
-        """Whether every score lies in [0, 1], as by default."""
+        """Whether every score of the metric lies in [0, 1], as most do."""
         return True
 
     def signature(self, lang: str) -> str:

@@ -231,7 +231,7 @@ def signatures(sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: 
 def signature_ratios(
     sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: MiniTrees, *, k: int = 4
 ) -> np.ndarray:
-    """β_Ŝ / β_S of each of *orders*; NaN if β_S is 0 or unknown. Source: §6, Figure 3.
+    """β (overlap with mini-trees) of each order divided by the original's; NaN if that is 0 (§6, Figure 3).
 
     >>> training = Sentence(("the", "river", "runs"), "en", upos=("DET", "NOUN", "VERB"))
     >>> signature_ratios(training, [[1, 0, 2]], count_mini_trees([training], radius=1), k=1).round(3).tolist()

@@ -145,6 +145,7 @@ def symmetrise(forward: Iterable[tuple[int, int]], backward: Iterable[tuple[int,
     sources, targets = {source for source, _ in links}, {target for _, target in links}
 
     def add(link: tuple[int, int]) -> None:
+        """Add *link*, and mark its two tokens as linked."""
         links.add(link)
         sources.add(link[0])
         targets.add(link[1])
@@ -400,6 +401,7 @@ class EflomalAligner:
         """The links of every pair, one line per direction: read from the store, or sampled now."""
 
         def sample() -> dict[str, list[str]]:
+            """Links of all pairs in both directions, drawn by eflomal now."""
             self._require()
             if training is None:
                 return _sample(pairs, self._settings, None)
@@ -421,6 +423,7 @@ class EflomalAligner:
         """The lines of eflomal's priors file, counted from the links of the training pairs."""
 
         def count() -> dict[str, list[str]]:
+            """The lines of eflomal's priors, counted in the links of the training pairs."""
             self._require()
             from eflomal import calculate_priors, write_priors
 
@@ -432,7 +435,7 @@ class EflomalAligner:
         return self._table({"kind": "alignment-priors", "training": _digest(self._training)}, count)["line"].to_list()
 
     def _table(self, config: dict[str, Any], compute: Callable[[], dict[str, list[str]]]) -> pd.DataFrame:
-        """The computed columns, stored if there is a store."""
+        """The columns that *compute* returns, as a table; stored under *config* if there is a store."""
         import pandas as pd
 
         if self._store is None:

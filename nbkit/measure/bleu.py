@@ -323,6 +323,7 @@ def _count_by_dictionary(hypotheses: Sequences, references: Sequences, order: in
     """The counts of a block in which a pair has more distinct symbols than fit into a key (1,023 for chrF)."""
 
     def grams(side: np.ndarray, n: int) -> Counter[tuple[int, ...]]:
+        """How often each n-gram of length *n* occurs in *side*."""
         return Counter(zip(*(side[i:].tolist() for i in range(n)), strict=False))
 
     pairs = zip(*(np.split(side.symbols, side.starts[1:-1]) for side in (hypotheses, references)), strict=True)
@@ -363,7 +364,7 @@ class Bleu(Kappa):
         return f"BLEU|nrefs:1|case:mixed|eff:yes|tok:{tokenizer_signature(lang)}|smooth:exp|order:{self.max_order}"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
-        """BLEU of each pair: a float64 array in [0, 1], one entry per pair; for the formula see the module.
+        """Sentence-level BLEU of each hypothesis with its reference, with *lang*'s tokenizer: floats in [0, 1].
 
         Both sides are cut by the tokenizer for *lang*. Equal to sacreBLEU's ``sentence_score`` / 100 on the same
         tokens, bit for bit. Raises `NbkitError` if the lists differ in length or hold anything but texts.

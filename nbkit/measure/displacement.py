@@ -45,6 +45,7 @@ def displacement(plain: str, scrambled: str, lang: str) -> float:
 
 
 def _words(text: str, lang: str) -> Sequence[str]:
+    """The words of *text* in lower case, without punctuation."""
     return [word for word in cut(text.casefold(), lang) if any(map(str.isalnum, word))]
 
 

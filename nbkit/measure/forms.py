@@ -60,7 +60,7 @@ class _Key(BaseModel):
 
 
 def key_path(form: str | Path) -> Path:
-    """The path of the key that belongs to a form: the file with its answers.
+    """The path of the file with the answers to a *form* for annotators.
 
     >>> str(key_path("round1.csv"))
     'round1.key.json'
@@ -262,9 +262,11 @@ def agreement(judgements: pd.DataFrame, *, labels: Sequence[str], resamples: int
     codes = np.array([[places.get(value, -1) for value in row] for row in wide[names].to_numpy()]).T
 
     def fleiss(drawn: np.ndarray) -> float:
+        """Fleiss's kappa of the drawn judgements."""
         return fleiss_kappa(np.stack([(drawn == label).sum(axis=0) for label in range(size)], axis=1))
 
     def interval(measure: Callable[[np.ndarray], float], judged: np.ndarray) -> tuple[Any, ...]:
+        """A measure of agreement with its interval, by the same seed each time."""
         return _interval(measure, judged, resamples, (seed, "agreement"))
 
     rows: list[tuple[Any, ...]] = []

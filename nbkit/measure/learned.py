@@ -60,7 +60,7 @@ def _load_encoder(model: str, device: str, **options: Any) -> _Loaded:
 def _in_windows(
     label: str, pairs: Sequence[Any], compute: Callable[[list[Any]], Iterable[Any]], progress: bool = True
 ) -> Iterator[Any]:
-    """What *compute* makes of `WINDOW` pairs at a time, under a progress bar."""
+    """The results of *compute* for all pairs, computed for `WINDOW` pairs at a time, with a progress bar."""
     with progress_bar(label, len(pairs), progress, unit="pair") as bar:
         for window in windows(pairs, WINDOW):
             yield from compute(window)
@@ -158,6 +158,7 @@ class BertScore(_Learned):
         return np.clip(values, 0.0, 1.0)
 
     def _window(self, pairs: list[tuple[str, str]]) -> list[float]:
+        """The score of each pair (reference and hypothesis) of a window; a text in several pairs is embedded once."""
         import torch
 
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
@@ -170,6 +171,7 @@ class BertScore(_Learned):
         device = self._encoder.network.device
 
         def match(batch: list[tuple[str, str]]) -> list[float]:
+            """The scores of a batch of pairs whose texts have the same lengths."""
             from bert_score.utils import greedy_cos_idf
 
             # Embeddings, mask and weights of references and hypotheses; copies, because bert-score modifies them.
@@ -182,6 +184,7 @@ class BertScore(_Learned):
             return measures[_MEASURES.index(self.measure)].tolist()
 
         def lengths(pair: tuple[str, str]) -> tuple[int, int]:
+            """The numbers of tokens of both texts of a pair."""
             return len(tokens[pair[0]]), len(tokens[pair[1]])
 
         # Only pairs of equal lengths share a batch: padding would count as a token of cosine 0.
@@ -281,11 +284,12 @@ class Bleurt(_Learned):
         return np.array(list(_in_windows(f"{self.name} {lang}", pairs, self._window)), dtype=np.float64)
 
     def _window(self, pairs: list[tuple[str, str]]) -> list[float]:
+        """The score of each pair of a window."""
         encoded = [self._tokens(*pair) for pair in pairs]
         return networks.budget(self._regressor.network).results(encoded, _n_tokens, self._run, group=_n_tokens)
 
     def _tokens(self, reference: str, candidate: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Token and segment numbers of a pair."""
+        """The token ids of reference and candidate in one sequence, and for each the number of its text."""
         tokenizer = self._regressor.tokenizer
         limits = {"truncation": "longest_first", "max_length": tokenizer.model_max_length}
         encoded = tokenizer(reference, candidate, return_token_type_ids=True, **limits)
@@ -424,6 +428,7 @@ class EmbeddingAligner:
             self._encoder  # noqa: B018 - downloads, so that the key names a revision
 
         def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
+            """The links of the token pairs that are not stored yet, in Pharaoh's format."""
             wanted = [(tuple(json.loads(source)), tuple(json.loads(target))) for source, target in missing]
             return ({"links": to_pharaoh(links)} for links in _in_windows("align", wanted, self._window, progress))
 
@@ -444,6 +449,7 @@ class EmbeddingAligner:
         return encoder
 
     def _window(self, pairs: list[TokenPair]) -> list[Alignment]:
+        """The links of each pair of a window; a text in several pairs is embedded once."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         subwords = self._subwords(texts)
         embedded = networks.budget(self._encoder.network).results(subwords, _n_tokens, self._embed, group=_n_tokens)
@@ -452,6 +458,7 @@ class EmbeddingAligner:
         words = dict(zip(texts, places, strict=True))
 
         def links(source: tuple[str, ...], target: tuple[str, ...]) -> Alignment:
+            """The links of one pair, by the similarity of its subwords."""
             if not words[source] or not words[target]:  # tokens that consist of spaces have no subwords
                 return ()
             similarity = (vectors[source] @ vectors[target].T + 1) / 2  # of vectors of length 1
@@ -465,6 +472,7 @@ class EmbeddingAligner:
         limit = self._encoder.tokenizer.model_max_length
 
         def encoded(**limits: Any) -> list[Subwords]:
+            """The subwords of each text, cut off at *limits* if these are given."""
             found = self._encoder.tokenizer([list(words) for words in texts], is_split_into_words=True, **limits)
             return [Subwords(tuple(ids), tuple(found.word_ids(i))) for i, ids in enumerate(found["input_ids"])]
 

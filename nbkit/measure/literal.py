@@ -86,7 +86,7 @@ class WordMatcher:
             raise NbkitError(f"{problem}; there are: {', '.join(known_matchings(self.lang))}")
 
     def key(self, word: str) -> str:
-        """A key that is equal for words considered the same.
+        """A key of *word* that is equal for all words that count as the same, by case, accents or stem.
 
         >>> WordMatcher("fr", accents="ignored").key("Écorce"), WordMatcher("fr", "inflected").key("tirez")
         ('ecorce', 'tir')
@@ -318,6 +318,7 @@ def induced_dictionary(
 
 
 def _has_letter(token: str) -> bool:
+    """Whether *token* contains a letter."""
     return any(map(str.isalpha, token))
 
 
@@ -430,7 +431,7 @@ class Litter:
         return f"LitTER|pairs:{pairs}|{settings}|aligned:{aligned}|{tokens}|v{VERSION}"
 
     def judge(self, idiom: Sequence[str], reference: Sequence[str], hypothesis: Sequence[str]) -> LiteralJudgement:
-        """The four steps of §2.1 for the words of one translation.
+        """Whether *hypothesis* translates *idiom* literally, and each step of the decision (§2.1).
 
         1 idiom: the words of the annotated expression. 2 Each word's translations form its blocklist. 3 A blocklist is
         discarded if one of its words is in the *reference*. 4 A remaining one with a word in the *hypothesis* is a

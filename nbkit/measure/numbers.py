@@ -212,7 +212,7 @@ class _Carriers:
         return self._numbers[place]
 
     def _is_near(self, number: Number, expected: Expected) -> bool:
-        """Whether a number stands about where it is expected."""
+        """Whether a number is at about the same place in its sentence as the expected one."""
         return expected.at is None or abs(number.span[0] / self._length - expected.at) <= _FAR
 
     def left(self) -> list[Number]:
@@ -221,7 +221,7 @@ class _Carriers:
 
 
 def _without(own: Iterable[Decimal], numbers: Sequence[Number]) -> list[Number]:
-    """*numbers* without optional ones: a template's own, weak ones, ordinals in words."""
+    """*numbers* without those of the template's *own* text, weak ones, and ordinals in words."""
     there = Counter(own)
     left = []
     for number in numbers:
@@ -294,6 +294,7 @@ class _Case(NamedTuple):
     tgt: str
 
     def text(self, number: Number) -> str:
+        """*number* as the hypothesis writes it."""
         return self.hypothesis[slice(*number.span)]
 
 
@@ -333,7 +334,7 @@ def classify_foreign(expected: Expected, text: str, tgt: str) -> str:
 
 
 def mixes_scripts(text: str, lang: str) -> bool:
-    """Whether a number has digits of two scripts, or of one that the language does not use.
+    """Whether a number has digits of two writing systems, or of one that the language does not use.
 
     >>> mixes_scripts("1२34", "ne"), mixes_scripts("१२३४", "ne"), mixes_scripts("१२३४", "en")
     (True, False, True)
@@ -360,7 +361,7 @@ def _untranslated(case: _Case) -> Verdict | None:
 
 
 def _script(case: _Case) -> Verdict | None:
-    """Digits of several scripts, or of one that the language does not use."""
+    """The verdict where a hypothesis writes digits of several scripts, or of a foreign one; None otherwise."""
     for match in _digit_runs(case.hypothesis):
         if match[0] != case.expected.written and mixes_scripts(match[0], case.tgt):
             return Verdict("script mixed", match[0], _numbers_at(case, match[0]))
@@ -400,7 +401,7 @@ def _scale(case: _Case) -> Verdict | None:
 
 
 def _digits(case: _Case) -> Verdict | None:
-    """The four types that compare digits, with the candidate nearest by edit distance."""
+    """The verdict from comparing digits with those of the most similar candidate: one of four types, or None."""
     expected = case.expected.value
     wanted = _digits_of(expected)
     near = []
@@ -506,11 +507,12 @@ def _digits_in(text: str) -> str:
 
 
 def _has_sign_of(value: Decimal, numbers: Sequence[Number]) -> bool:
-    """Whether numbers have the sign of a value."""
+    """Whether *numbers* have the sign of *value*: one of them is negative if *value* is, else none."""
     return any(number.value < 0 for number in numbers) == (value < 0)
 
 
 def _is_whole(value: Decimal) -> bool:
+    """Whether *value* is a whole number."""
     return value == value.to_integral_value()  # of any length, where % ends at the 28 digits of the context
 
 
@@ -551,7 +553,7 @@ def _without_repeats(digits: str) -> list[str]:
 def own_flags(
     verdicts: Mapping[str, Sequence[Carried]], voters: Collection[str] | None = None
 ) -> dict[str, list[Carried]]:
-    """The quantities that each system gets wrong and at most one other system does, too.
+    """For each system, the quantities that it gets wrong and that at most one other system gets wrong, too.
 
     Where several systems are flagged at the same quantity, its source is often unclear, or misread by nbkit.
     verdicts: of `compare_quantities` on each system's translation of one source. voters: the systems that

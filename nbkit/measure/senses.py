@@ -257,7 +257,7 @@ class SenseLookup:
         return next((found for found in ends if found is not None), None)
 
     def _beginning(self, homograph: Homograph, word: str) -> str | None:
-        """The sense of the longest translation that *word* begins with."""
+        """The sense of the longest translation of *homograph* that *word* begins with; None if there is none."""
         if self.matching != "parts" or self.nouns is None or not self.nouns.compounds:
             return None
         written, known = _spelling(word), self._forms(homograph.word).nouns
@@ -596,6 +596,7 @@ class _TargetWords(NamedTuple):
     is_parsed: bool
 
     def has_verb(self, places: Iterable[int]) -> bool:
+        """Whether one of the words at *places* is a verb."""
         return any(self.verb[place] for place in places)
 
 
@@ -619,14 +620,17 @@ class MucowScore(NamedTuple):
 
     @property
     def precision(self) -> float:
+        """The share of right senses among the translations with a right or wrong sense."""
         return self.right / (self.right + self.wrong) if self.right else 0.0
 
     @property
     def recall(self) -> float:
+        """The share of right senses among the translations with a right sense or neither."""
         return self.right / (self.right + self.neither) if self.right else 0.0
 
     @property
     def f1(self) -> float:
+        """The harmonic mean of precision and recall; 0 if no translation has a right sense."""
         return 2 * self.precision * self.recall / (self.precision + self.recall) if self.right else 0.0
 
 
@@ -694,6 +698,7 @@ class SenseCounts:
             kinds[kind].setdefault((of, sense), Counter())[word] += n
 
         def flat(kind: str) -> Counter[SenseKey]:
+            """One count per homograph and sense, for the rows of a *kind*."""
             return Counter({key: counts.total() for key, counts in kinds[kind].items()})
 
         nouns = {noun: counts for (noun, _), counts in kinds["noun adjective"].items()}
@@ -843,7 +848,7 @@ def bias_towards(
     words: Sequence[str], counts: SenseCounts, homograph: str, sense: str, *,
     measure: str = "freq", aggregate: str = "mean",
 ) -> float:  # fmt: skip
-    """DB(S, sc), the bias of a sentence towards one sense. (3)
+    """How strongly the words of a sentence speak for *sense*: the paper's DB(S, sc), equation 3.
 
     words: of all tokens of S (`literal.lemmas`), at least one; a word that is not an attractor of the sense, such as
     the homograph itself and punctuation, counts 0. measure: one of `MEASURES`. aggregate: one of `AGGREGATES`.

@@ -165,6 +165,7 @@ def _share_for(needed: int, sizes: np.ndarray) -> float:
     alike = Counter(sizes.tolist())
 
     def lacking(share: float) -> float:
+        """By how much the probability of too few changed clusters exceeds what the power allows, at this *share*."""
         fewer = np.ones(1)  # the probability that 0, 1, … clusters change
         for size, times in alike.items():
             fewer = np.convolve(fewer, binom.pmf(range(needed), times, 1 - (1 - share) ** size))[:needed]

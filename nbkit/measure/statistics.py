@@ -129,7 +129,7 @@ def _effective(share: float, variance: float, fewest: float, most: float, rarer:
 
 
 def _student(freedom: float) -> float:
-    """The quantile of Student's t for 95 % on either side of 0."""
+    """The quantile of Student's t for a 95 % interval, with *freedom* degrees of freedom."""
     from scipy.special import stdtrit  # what scipy.stats calls, which takes a second to load
 
     return float(stdtrit(freedom, 0.975))
@@ -272,7 +272,7 @@ _SAME = 1e-3
 
 
 def _difference_distance(one: float, other: float, correlation: float) -> float:
-    """The distance of a difference from the end of its interval, by the distances of its two terms."""
+    """How far a difference is from the end of its interval, from the same distances of its two terms."""
     return float(max(one**2 + other**2 - 2 * correlation * one * other, 0.0) ** 0.5)
 
 

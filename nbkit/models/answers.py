@@ -148,7 +148,7 @@ def translate(
 
 
 def missing(model: Model, inputs: Iterable[Input], store: Store) -> list[Input]:
-    """The distinct inputs, as they are sent, that `ask` would have to send."""
+    """The distinct inputs without a stored answer, which `ask` would have to send to the model."""
     if model.inner is not None:
         return missing(model.inner, map(model.sent, inputs), store)
     sent = list(dict.fromkeys(model.sent(given) for given in inputs if not is_blank(model, given)))
@@ -176,6 +176,7 @@ def _answers(model: Model, wanted: list[Input], store: Store | None, progress: b
     came: dict[Input, Record] = {}
 
     def write() -> None:
+        """Store the answers that came since the last call. Raises `ModelError` if the model's files have changed."""
         # In a folder files may change meanwhile, and answers of another model would be stored as this one's.
         if came and "weights" in key["model"] and model.key() != key:
             came.clear()
@@ -208,7 +209,7 @@ def is_missing(identity: Record) -> bool:
 
 
 def is_blank(model: Model, given: Input) -> bool:
-    """A blank text has an empty translation; nobody is asked for it."""
+    """Whether *given* is a blank text, whose translation is empty without asking *model*."""
     return model.task.name == "translate" and not given[0].strip()
 
 
@@ -219,7 +220,8 @@ def is_blank(model: Model, given: Input) -> bool:
 class Network(Protocol):
     """Weights that are loaded; for any reference with the same files."""
 
-    def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]: ...
+    def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Each input with its answer, in any order; *reference* says the task, the languages and the settings."""
 
 
 class Trained(Protocol):
@@ -232,9 +234,11 @@ class Trained(Protocol):
     #: The command that trains it.
     command: str
 
-    def check(self) -> None: ...
+    def check(self) -> None:
+        """Raise an `NbkitError` if the model cannot be trained here."""
 
-    def train(self) -> None: ...
+    def train(self) -> None:
+        """Train the model, into its folder."""
 
 
 class Weights(Model):
@@ -250,6 +254,7 @@ class Weights(Model):
             self.shard = 32768 if resolve_device(reference.device).startswith("cuda") else 4096
 
     def identity(self) -> Record:
+        """The model's part of a store key: where its weights are from, and the arithmetic that runs them."""
         reference, more = self.reference, Record()
         if reference.task.noun == "model" and (prefix := reference.entry.prefixes.get(reference.tgt or "")):
             more = {"prefix": prefix}
@@ -258,11 +263,12 @@ class Weights(Model):
         return {**self.source(), **arithmetic(reference), **more}
 
     def source(self) -> Record:
-        """The part of an identity that is the weights."""
+        """The part of the model's identity that says which weights it has."""
         return files.source(self.reference) if self.trained is None else dict(self.trained.identity)
 
     @property
     def is_here(self) -> bool:  # type: ignore[override]
+        """Whether the weights are on this machine, downloaded or trained."""
         if self.trained is not None:
             return files.is_complete(self.trained.folder)
         return files.local_folder(self.reference) is not None
@@ -278,6 +284,7 @@ class Weights(Model):
             check_languages(self.reference, family)
 
     def check(self) -> None:
+        """Raise an `NbkitError` if the model cannot run here: a package, the device, its kind or its files."""
         reference = self.reference
         self._require()
         resolve_device(reference.device)
@@ -290,18 +297,20 @@ class Weights(Model):
             raise ModelError(problem)
 
     def require_trained(self) -> None:
+        """Raise `ModelError` if the model is one that nbkit trains and it is not trained on this machine."""
         if self.trained is not None and not self.is_here:
             raise ModelError(f"{self.reference} is not trained on this machine; train it: {self.trained.command}")
 
     @property
     def kind(self) -> str | None:  # type: ignore[override]
-        """Whether a language model is masked or causal; None where that is not known yet."""
+        """Whether a language model is "masked" or "causal"; None while that is unknown, and for other models."""
         if self.trained is not None:
             return self.trained.kind
         folder = files.local_folder(self.reference)
         return None if folder is None else kind_of(self.reference, folder)
 
     def fetch(self) -> Path:
+        """Download or train the model, convert its weights if its backend needs that; the folder of the model."""
         folder = self._fetch_files()
         if self.reference.suffix is not None:
             check_folder(self.reference, folder)
@@ -322,7 +331,7 @@ class Weights(Model):
         return folder
 
     def network(self) -> Network:
-        """Its weights, loaded, which other references to the same files share."""
+        """The model's network, loaded; references to the same files share it."""
         reference, folder = self.reference, self._fetch_files()
         model_type = files.read_json(folder / "config.json").get("model_type", "")
         if model_type in ARCHITECTURES:
@@ -333,6 +342,7 @@ class Weights(Model):
         key = (make, json.dumps(identity, sort_keys=True), folder, reference.device, reference.dtype)
 
         def loaded() -> Network:
+            """The network, read from files whose bytes and settings were checked."""
             # Another backend has its own weights.
             way_out = REINSTALL if shipped_folder() in folder.parents else None
             files.check_bytes(folder, str(reference), way_out, weights=reference.suffix is None)
@@ -342,9 +352,11 @@ class Weights(Model):
         return keep(f"networks: {reference.task.noun}", key, loaded)
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Each input with its answer from the network, which is loaded when first needed."""
         yield from self.network().answers(self.reference, inputs)
 
     def read(self, given: Input, answer: Record) -> Record:
+        """The stored *answer*, for a language model with the perplexity that follows from it."""
         if self.task.name != "likelihood":
             return answer
         return {**answer, "perplexity": perplexity(answer["log_probability"], answer["tokens"])}

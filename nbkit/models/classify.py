@@ -21,6 +21,7 @@ _INPUTS = ("input_ids", "token_type_ids")
 
 
 def _n_tokens(encoded: Encoded) -> int:
+    """The number of tokens of an encoded pair."""
     return len(encoded[0])
 
 
@@ -67,7 +68,7 @@ class Classifier:
             yield encoded if fits else self._tokenized([pair], truncation="longest_first", max_length=self.positions)[0]
 
     def _tokenized(self, pairs: Sequence[Input], **options: Any) -> list[Encoded]:
-        """The columns of the tokenizer's output, one row a pair."""
+        """What the tokenizer returns for *pairs*, one tuple of its columns (such as the ids) per pair."""
         premises, hypotheses = (list(side) for side in zip(*pairs, strict=True))
         # Marks such as </s> in a text are ordinary text.
         more = {"return_attention_mask": False, "split_special_tokens": True, "verbose": False, **options}

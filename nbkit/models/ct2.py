@@ -102,14 +102,17 @@ class _ById(stock.BartLoader):
     """Names tokens by their ids."""
 
     def get_vocabulary(self, model: Any, tokenizer: Any) -> list[str]:
+        """No tokens: the network is given numbers, and `set_vocabulary` registers these."""
         return []
 
     def set_vocabulary(self, spec: Any, tokens: list[str]) -> None:
+        """Register the ids as tokens of both languages, written as numbers."""
         (source,) = spec.get_source_vocabulary_size()
         spec.register_source_vocabulary(_as_tokens(range(source)))
         spec.register_target_vocabulary(_as_tokens(range(spec.get_target_vocabulary_size())))
 
     def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
+        """Write the special tokens of the settings as ids."""
         config.bos_token = config.eos_token = config.unk_token = str(model.config.eos_token_id)
         config.decoder_start_token = str(model.config.decoder_start_token_id)
 
@@ -161,6 +164,7 @@ class Converted(Tokenized):
         self.positions = min(self._own["positions"], self.tokenizer.model_max_length)
 
     def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
+        """Ids of the best translation of each text; *target*: the id of the language; *limit*: the most ids."""
         first = self._own["first"] if target is None else target
         wait = 1 if decoding.early_stopping or decoding.beams == 1 else (decoding.beams + 1) / decoding.beams
         results = self.engine.translate_batch(

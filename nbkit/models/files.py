@@ -96,7 +96,7 @@ def fetch(reference: Reference) -> Path:
 
 
 def obstacle(reference: Reference) -> str | None:
-    """Why files that are not here cannot be had, None if the hub offers them."""
+    """Why the missing files of a model cannot be downloaded, in words; None if the hub offers them."""
     if reference.folder is not None:
         before, at, suffix = str(reference.folder).rpartition("@")
         hint = closest_place(reference.folder, folders=True)
@@ -112,7 +112,7 @@ def obstacle(reference: Reference) -> str | None:
 
 @cache
 def _ask_hub(hub: str, revision: str | None) -> str | None:
-    """What prevents a download, None if nothing does."""
+    """Why *hub* at *revision* cannot be downloaded now, in words; None if it can."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
     from huggingface_hub.utils import httpx
@@ -217,6 +217,7 @@ def is_complete(folder: Path) -> bool:
 
 
 def _has_any(folder: Path, names: Iterable[str]) -> bool:
+    """Whether *folder* has one of the files called *names*."""
     return any((folder / name).is_file() for name in names)
 
 
@@ -286,6 +287,7 @@ def _noted_files(folder: Path) -> tuple[dict[str, Any], bool]:
     files = _files(folder)
 
     def digests() -> dict[str, Any]:
+        """The digest of each file ("files"), and one of all of them ("digest")."""
         each, whole = _digests(files), hashlib.blake2b(digest_size=16)
         for name, content in each.items():
             whole.update(len(name).to_bytes(4, "little") + name.encode() + bytes.fromhex(content))
@@ -311,7 +313,7 @@ def _check_blobs(folder: Path, what: str, weights: bool) -> bool:
 
 
 def _digests(files: Sequence[Path]) -> dict[str, str]:
-    """Name and digest of each file."""
+    """The digest of each file, by the file's name."""
     hashes = _hash_all(lambda path: _hash_file(path, hashlib.blake2b(digest_size=16)), files)
     return {path.name: digest for path, digest in zip(files, hashes, strict=True)}
 
@@ -326,7 +328,7 @@ def _hash_all(function: Callable[[Path], str], files: Iterable[Path]) -> list[st
 
 
 def _blob_name(blob: Path) -> str:
-    """The name that the hub's cache gives to a file with these bytes."""
+    """The name under which the hub's cache stores a file with the bytes of *blob*."""
     if len(blob.name) == 64:
         return _hash_file(blob, hashlib.sha256())
     return _hash_file(blob, hashlib.sha1(b"blob %d\0" % blob.stat().st_size, usedforsecurity=False))

@@ -52,6 +52,7 @@ def family_of(reference: Reference, folder: Path) -> Family:
 
 
 def check_translator(reference: Reference, folder: Path) -> None:
+    """Raise `ModelError` unless the model in *folder* can translate what *reference* asks."""
     family = family_of(reference, folder)
     check_languages(reference, family, _stated_languages(reference, family, folder))
     check_backend(reference, family)
@@ -92,10 +93,12 @@ def _shortest_code(code: str) -> str:
 
 
 def _tokenizer_config(folder: Path) -> dict[str, Any]:
+    """The settings of the tokenizer in *folder*; empty if it has no such file."""
     return read_json(folder / "tokenizer_config.json", needed=False)
 
 
 def check_classifier(reference: Reference, folder: Path) -> None:
+    """Raise `ModelError` unless *folder* has a classifier of the language and labels that *reference* asks."""
     config = read_json(folder / "config.json")
     kinds = config.get("architectures") or []
     if not any("Classif" in kind for kind in kinds):
@@ -154,7 +157,7 @@ def kind_of(reference: Reference, folder: Path) -> Kind:
 
 
 def _check_trained_for(reference: Reference, folder: Path) -> None:
-    """Raise if the model in *folder* was trained for another language than the reference asks."""
+    """Raise `ModelError` if the model in *folder* was trained for another language than *reference* has."""
     trained = read_json(folder / RECORD, needed=False).get("lang")
     if trained is not None and reference.lang not in (None, trained):
         raise ModelError(f"{reference} was trained for '{trained}', not for '{reference.lang}'")

@@ -66,6 +66,7 @@ class OutputLayer:
         caught: list[Tensor] = []
 
         def catch(given: Tensor) -> Tensor:
+            """Note what the layer is given at the chosen places, and leave it nothing to compute."""
             caught.append(given[chosen])
             return given[:0]  # leaves nothing to compute for the layer
 
@@ -92,6 +93,7 @@ class OutputLayer:
 
 
 def _n_tokens(item: tuple[Ids, int, Ids]) -> int:
+    """The number of tokens of a masked text."""
     return len(item[0])
 
 
@@ -145,6 +147,7 @@ class Causal(LanguageModel):
     auto = "AutoModelForCausalLM"
 
     def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Each text with the log probability of its tokens, each given those before it, and their number."""
         begin = self.tokenizer.bos_token_id
         before: Ids = () if begin is None else (begin,)
         contents = self.contents(reference, inputs, len(before))
@@ -179,6 +182,7 @@ class Masked(LanguageModel):
         self.before, self.after = tuple(ids[:middle]), tuple(ids[middle:])
 
     def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Each input with its log probability: of a filled gap, or of a text's tokens, each masked in turn."""
         for window in windows(inputs, _WINDOW):
             if reference.task.name == "fill":
                 steps = self._candidates(reference, window)
@@ -196,7 +200,7 @@ class Masked(LanguageModel):
         return len(self.before) + len(self.after)
 
     def _mask_each(self, content: Ids) -> list[Step]:
-        """One step for each token of a text: the text with that token masked."""
+        """For each token of a text, one step: the text with that token masked."""
         ids, mask = (*self.before, *content, *self.after), self.tokenizer.mask_token_id
         places = range(len(self.before), len(self.before) + len(content))
         return [((*ids[:i], mask, *ids[i + 1 :]), i, ids[i]) for i in places]

@@ -98,7 +98,7 @@ class Model(ABC):
         }
 
     def versioned(self) -> Record:
-        """`identity` as it is part of keys."""
+        """The `identity` with the version of the model's code, as it is part of keys."""
         return {self.task.version_name: 1, **self.identity()}
 
     def read_key(self) -> Record:
@@ -122,11 +122,11 @@ class Model(ABC):
         return " ".join(filter(None, (self.label, "→".join(filter(None, (self.reference.lang, self.reference.tgt))))))
 
     def sent(self, given: Input) -> Input:
-        """An input as it is sent, and remembered."""
+        """An input as it is sent to the model, and as its answer is stored under."""
         return given
 
     def read(self, given: Input, answer: Record) -> Record:
-        """The columns of the task, and costs, from an answer as it is remembered."""
+        """The columns of the model's output, and its costs, from an *answer* as it is stored."""
         return answer
 
     def check(self) -> None:
@@ -170,7 +170,7 @@ _kept: dict[str, OrderedDict[Hashable, Any]] = {}
 
 
 def keep(kind: str, key: Hashable, make: Callable[[], Any], most: int = KEPT) -> Any:
-    """What *make* makes, one of the *most* things of a *kind* that were used last in this process.
+    """The value that *make* returns, cached: the *most* values of a *kind* that were used last stay in memory.
 
     >>> [keep("shouts", word, word.upper) for word in ("a", "b", "a", "c")], list(_kept.pop("shouts"))
     (['A', 'B', 'A', 'C'], ['a', 'c'])
@@ -207,7 +207,7 @@ BACKENDS: dict[str | None, Backend] = {name or None: Backend(**each) for name, e
 
 
 def arithmetic(reference: Reference) -> Record:
-    """The part of an identity that is the arithmetic: libraries, kind of device and dtype."""
+    """What can change a network's numbers, as part of its identity: libraries, kind of device, dtype."""
     backend = BACKENDS[reference.suffix]
     found: Record = {"backend": backend.package, backend.package: installed(backend.package)}
     if reference.suffix is None:
@@ -291,5 +291,5 @@ class Decoding:
         return self.max_new_tokens or 2 * _STEP * -(-source_tokens // _STEP) + 32
 
     def identity(self) -> Record:
-        """These settings as part of a key."""
+        """The search settings as a mapping, as part of a store key."""
         return asdict(self) | {"max_new_tokens": self.max_new_tokens or "source"}

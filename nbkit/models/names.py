@@ -115,12 +115,12 @@ class Reference:
 
     @property
     def spelled(self) -> dict[str, str]:
-        """Its languages in the model's own codes."""
+        """The model's own codes of its languages, by the part that each has, such as "src"."""
         return {name: self.entry.codes.get(lang, lang) for name, lang in self.languages.items() if lang is not None}
 
     @property
     def key_fields(self) -> Record:
-        """The languages and settings that are part of a key."""
+        """The parts of a store key that come from the reference: its languages and, of a translator, its search."""
         if self.task.noun == "model":
             return {**self.languages, "decoding": self.decoding.identity()}
         return self.languages if self.task.name == "classify" else {}
@@ -263,7 +263,7 @@ def filled(template: str, name: str, values: Mapping[str, str]) -> str:
 
 
 def known_entry(name: str, task: Task) -> Entry | None:
-    """The entry of a name that the catalogue or a package knows, None for any other."""
+    """The catalogue's or a plugin's entry called *name* for *task*; None for any other name."""
     known = CATALOGUE[task.noun]
     known.names()  # packages add what they know when names are read
     for variant in VARIANTS:

@@ -48,7 +48,7 @@ def problem(name: str) -> str | None:
 
 
 def identity(name: str, device: str) -> Record:
-    """The weights and the libraries that run them, for keys."""
+    """What the results of network *name* depend on, for keys: its weights and the libraries that run them."""
     place = resolve_device(device).partition(":")[0]
     libraries = {"device": place, "torch": installed("torch"), "transformers": installed("transformers")}
     return {**files.source(reference_of(name)), **libraries}

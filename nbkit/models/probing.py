@@ -52,6 +52,7 @@ class Probe(Seq2Seq):
     """
 
     def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Each pair of texts with what the model gives its reference, with and without context in the source."""
         decoding, target = reference.decoding, self.languages(reference)
         for source, translation, _ in inputs:
             if not translation.strip():
@@ -203,7 +204,7 @@ class Subwords:
         return found[0], found[-1] + 1
 
     def piece(self, places: tuple[int, int]) -> Piece:
-        """Some *places* with the special tokens that stand around the text."""
+        """The ids at *places* with the special tokens before and after the text, as the encoder takes them."""
         return Piece(places, (*self.ids[: self.before], *self.ids[slice(*places)], *self.ids[self.end :]), self.before)
 
 

@@ -178,10 +178,11 @@ class Python(Model):
 
     @property
     def kind(self) -> str | None:  # type: ignore[override]
-        """Of a language model: masked if it has ``masked_log_probabilities``."""
+        """ "masked" if the model has a function ``masked_log_probabilities``, else "causal"."""
         return "masked" if hasattr(self._loaded_model(), "masked_log_probabilities") else "causal"
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Each input with what the user's function or object answers; a blank text has no perplexity (NaN)."""
         if self.task.name == "fill":
             yield from zip(inputs, self._fill_answers(inputs), strict=True)
             return
@@ -223,7 +224,7 @@ class Python(Model):
                 raise ModelError(f"{code}, {each} {number} ({text!r:.60}): {error}; {way_out}") from None
 
     def _fill_answers(self, asked: Sequence[Input]) -> Iterator[Record]:
-        """log p of each candidate, one call per run of equal texts and spans."""
+        """The log probability of each candidate for a gap; one call for each run of equal texts and spans."""
         import numpy as np
 
         self.check()

@@ -22,6 +22,7 @@ class SentenceClassifier(Classifier):
     """A sentence encoder: every distinct sentence is encoded once, however many pairs it is in."""
 
     def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Each pair with the probability of each label, from separate encodings of both texts."""
         order = output_order(reference, self.folder)
         for window in windows(inputs, _WINDOW):
             both = []

@@ -70,7 +70,7 @@ class Tokenized(ABC):
         return [found.get(ids, "").strip() for ids in batch]
 
     def languages(self, reference: Reference) -> int | None:
-        """Sets the tokenizer to the pair; the id of the target language's token, None for Marian."""
+        """Set the tokenizer to the language pair; the id of the target language's token, None for Marian."""
         if self.family.token is None:
             return None
         codes = self.family.code(reference.lang or ""), self.family.code(reference.tgt or "")
@@ -82,7 +82,7 @@ class Tokenized(ABC):
         return int(target)
 
     def prefix(self, reference: Reference) -> str:
-        """The mark of a Marian model of several target languages, before every source; empty for others."""
+        """The token that says the target language, before each source of a multilingual Marian model; or ""."""
         mark = reference.entry.prefixes.get(reference.tgt or "", f">>{reference.tgt}<<")
         return f"{mark} " if mark in getattr(self.tokenizer, "supported_language_codes", ()) else ""
 
@@ -117,6 +117,7 @@ class Seq2Seq(Tokenized):
         self.positions = min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
 
     def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
+        """Ids of the best translation of each text; *target*: the id of the language; *limit*: the most ids."""
         return self.search(self.padded(batch), target, decoding, limit)
 
     def padded(self, batch: Sequence[Ids]) -> dict[str, torch.Tensor]:
@@ -128,7 +129,7 @@ class Seq2Seq(Tokenized):
         }
 
     def search(self, inputs: Mapping[str, Any], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
-        """`_generate` for padded ids, or for states of the encoder, with their mask."""
+        """Ids of the best translation of each text, given as padded ids or as encoder states with their mask."""
         with torch.inference_mode(), quiet():
             tokens = self.model.generate(
                 **inputs,
@@ -157,4 +158,5 @@ class _BeamCache(EncoderDecoderCache):
     """Keeps the encoder's part in place when beams are reordered: it is the same for all beams of a text."""
 
     def reorder_cache(self, beam_idx: torch.LongTensor) -> None:
+        """Reorder only the decoder's own states: the encoder's are the same for all beams of a text."""
         self.self_attention_cache.reorder_cache(beam_idx)

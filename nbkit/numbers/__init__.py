@@ -21,7 +21,7 @@ from nbquantities.writing import in_place
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """An unknown name; a language without rules is checked first."""
+    """The error for an unknown *name* of a *kind*, such as a language, with what is *known*."""
     if kind != "language":
         return UnknownNameError(kind, name, known)
     file = f"{base_language(check_language(name))}.yaml"

@@ -101,10 +101,12 @@ class DrawnNumber:
 
 @cache
 def _formats_by_language() -> Mapping[str, Any]:
+    """The contents of ``formats.yaml``: how languages write numbers."""
     return read_own(Path(__file__).with_name("formats.yaml"))
 
 
 def _of_language(part: str, lang: str, what: str) -> Any:
+    """What ``formats.yaml`` says in *part* for *lang*; *what* names it in the error for a language that it lacks."""
     known = _formats_by_language()[part]
     if base_language(check_language(lang)) not in known:
         raise LanguageDataError(what, lang, known, f"add them under `{part}` in nbkit/numbers/formats.yaml")
@@ -161,7 +163,7 @@ def parse_format(pattern: str) -> NumberFormat:
 
 
 def _problems(body: str, spelled: bool) -> Iterator[tuple[str, int]]:
-    """What is wrong with a pattern without its prefix, each with its place, the first of them first."""
+    """What is wrong with a number pattern (without its prefix): (message, place), in order."""
     if stranger := re.search(r"[^dn,.0-9]", body):
         yield f"'{stranger[0]}' is not a digit (d, 0-9), numeral (n) or separator (, .)", stranger.start()
     numeral = body.find("n")
@@ -190,6 +192,7 @@ def _problems(body: str, spelled: bool) -> Iterator[tuple[str, int]]:
 
 
 def _error(pattern: str, problem: str) -> NbkitError:
+    """An error that says the *problem* of a number format."""
     return NbkitError(f"number format '{pattern}': {problem}")
 
 

@@ -123,6 +123,7 @@ def _checked(name: str, thing: object) -> Perturbation:
 
 
 def _squeezed(name: str) -> str:
+    """Only the letters and digits of *name*, in lower case."""
     return "".join(filter(str.isalnum, name)).lower()
 
 

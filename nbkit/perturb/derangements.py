@@ -53,7 +53,7 @@ _BLOCK = 1 << 20
 
 
 def number_of_derangements(forms: tuple[int, ...]) -> int:
-    """How many distinct rows derange *forms*, exactly.
+    """The exact number of distinct rows that put another form into each place of *forms*.
 
     >>> [number_of_derangements(tuple(range(m))) for m in range(1, 7)]  # no repeats: m! / e, rounded
     [0, 1, 2, 9, 44, 265]
@@ -136,7 +136,7 @@ def _drawn_by_insertion(forms: tuple[int, ...], random: np.random.BitGenerator) 
 
 @lru_cache(maxsize=64)
 def _at_home(copies: tuple[int, ...]) -> list[list[int]]:
-    """For each number of forms that are in, the number of permutations by how many tokens are at home.
+    """For each number of forms that are placed: how many permutations have 0, 1, 2 … tokens at home.
 
     A token is at home at any place of its form. Numbers of tokens that the forms to come cannot drive out are left out.
     """
@@ -348,7 +348,7 @@ def derangements(
 
 
 def _clumped(row: np.ndarray, share: float, n: int, random: np.random.BitGenerator) -> Iterator[np.ndarray]:
-    """The candidate orders for *n* with a *share* of the words moved together, if they derange *row*."""
+    """Orders that move a *share* of the words as one block and put no form of *row* into its old place."""
     block = max(2, round(share * len(row)))
     units = len(row) - block + 1
     if units < 2:
@@ -439,7 +439,7 @@ def derange_pair(
 
 
 def _moving_positions(sentence: Sentence, punctuation: Punctuation) -> np.ndarray:
-    """The positions of the words that are reordered."""
+    """The indices of the words of *sentence* that are reordered: all but punctuation that stays."""
     if punctuation == "move":
         return np.arange(len(sentence))
     tagged = zip(sentence.tokens, sentence.upos or (None,) * len(sentence), strict=True)

@@ -31,7 +31,7 @@ from nbkit.yaml_text import read_own
 
 @lru_cache(maxsize=4096)
 def _prefix(seed: int, name: str, draw: int) -> bytes:
-    """The bytes that random numbers of a draw begin with."""
+    """8 bytes that identify seed, perturbation and draw, from which its random numbers are derived."""
     return address(seed, name, draw).to_bytes(8, "little")
 
 
@@ -160,7 +160,7 @@ class View:
 
     @cached_property
     def pieces(self) -> list[tuple[int, ...]]:
-        """What moves with each token that may move: a whole nominal with its first token, nothing with its others."""
+        """For each token, the tokens that move with it: a whole nominal for its first token, none for the others."""
         places = tuple(range(self.length))
         pieces: list[tuple[int, ...]] = [(place,) for place in places]
         for start, end in self.nominals:
@@ -174,7 +174,7 @@ class View:
         return [verb for verb in self.verbs if verb not in inside]
 
     def reads_same(self, order: list[int]) -> bool:
-        """Whether the tokens in *order* read as before, also with *the* in place of *the*."""
+        """Whether the tokens in *order* give the same text as before: only equal words trade places."""
         return all(map(eq, map(self.tokens.__getitem__, order), self.tokens))
 
 
@@ -322,6 +322,7 @@ def reversed_order(view: View, draws: Draws) -> list[int] | None:
 
 
 def _middle(view: View) -> int:
+    """The index at which the second half of the sentence begins."""
     return (view.length + 1) // 2
 
 

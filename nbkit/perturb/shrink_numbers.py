@@ -52,6 +52,7 @@ class _Digits:
 
     @classmethod
     def of(cls, whole: str, fraction: str, power: int) -> _Digits:
+        """The digits of a number, from those before and after the point and a power of ten."""
         return cls(len(whole) + len(fraction), power, exact(whole, fraction, power), whole, fraction)
 
 
@@ -80,6 +81,7 @@ def shrink_number(
     calls = 0
 
     def simplest_failing(candidates: Sequence[_Digits]) -> _Digits | None:
+        """The simplest of *candidates* on which the model fails; None if it passes all of them."""
         nonlocal calls
         new = [each for each in candidates if each not in tried]
         if new and calls < max_calls:
@@ -125,7 +127,7 @@ def _neighbours(digits: _Digits, kind: NumberFormat, lang: str) -> list[_Digits]
 
 
 def _steps(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits]:
-    """What is left without some digits, with lower ones, or at a smaller scale; not all are simpler or of the kind."""
+    """Candidates for a simpler number: fewer or lower digits, a smaller scale; some are not simpler."""
     whole, fraction, power = digits.whole, digits.fraction, digits.power
     for i, j in combinations(range(len(whole) + 1), 2):
         yield _Digits.of((whole[:i] + whole[j:]).lstrip("0") or "0", fraction, power)
@@ -141,7 +143,7 @@ def _steps(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits]:
 
 
 def _is_of_kind(digits: _Digits, kind: NumberFormat) -> bool:
-    """Whether a number can be written in a format."""
+    """Whether a number with these digits can be written in the number format *kind*."""
     if len(digits.whole) < _fewest(kind) or bool(digits.fraction) != bool(kind.fraction):
         return False
     leading = not digits.whole.startswith("0") or (kind.integer.startswith("0") and digits.whole == "0")
@@ -164,7 +166,7 @@ def _simpler(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits
 
 
 def _all(n_whole: int, n_fraction: int, power: int) -> Iterator[_Digits]:
-    """All numbers with so many digits before and after the separator, in their order."""
+    """All numbers with so many digits before and after the decimal separator, from the lowest."""
     for number in range(10 ** (n_whole + n_fraction)):
         digits = str(number).zfill(n_whole + n_fraction)
         yield _Digits.of(digits[:n_whole], digits[n_whole:], power)

@@ -85,6 +85,7 @@ def grammar_errors(texts: Sequence[str], lang: str, *, store: Store) -> list[int
     """How many errors LanguageTool finds in each text, remembered. Raises `MissingExtraError` if it cannot run."""
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, int]]:
+        """The number of LanguageTool's grammar errors in each text that is not stored yet."""
         if problem := grammar_problem():
             raise MissingExtraError(problem)
         import language_tool_python
@@ -108,7 +109,7 @@ def grammar_errors(texts: Sequence[str], lang: str, *, store: Store) -> list[int
 
 
 def sense_fillers(homograph: Homograph) -> list[str]:
-    """The translations of all senses, as they are asked of a masked language model, sorted; ambiguous ones are none.
+    """The unambiguous translations of all senses, sorted, as a masked language model is asked to score them.
 
     >>> from nbkit.corpora.homographs import own_homographs
     >>> sense_fillers(own_homographs().homographs["bat"])[:2]
@@ -215,7 +216,7 @@ class Candidate:
 
     @property
     def place(self) -> int:
-        """The token that the attractor stands before, or that it replaces."""
+        """The index of the token that the attractor precedes or replaces."""
         return self.noun if self.replaced is None else self.replaced
 
     @property
@@ -238,12 +239,12 @@ def edited_text(text: Text, number: int, candidate: Candidate) -> tuple[Text, tu
 
 
 def letters(candidate: Candidate) -> bool:
-    """The attractor is of letters alone."""
+    """Filter: whether the candidate's attractor consists of letters alone."""
     return candidate.attractor.isalpha()
 
 
 def positive(candidate: Candidate) -> bool:
-    """The attractor is neither a comparative nor a superlative.
+    """Filter: whether the candidate's attractor is neither a comparative nor a superlative.
 
     >>> seed = Sentence(("spring",), "en", upos=("NOUN",), heads=(-1,), deprels=("root",))
     >>> [positive(Candidate("IH", seed, 0, 0, word)) for word in ("hot", "best")]
@@ -280,7 +281,7 @@ def another_word(candidate: Candidate) -> bool:
 
 
 def one_word(candidate: Candidate) -> bool:
-    """Nothing but the one word differs from the seed: neither an article before it (*a*, *an*) nor a capital letter.
+    """Filter: whether the candidate differs from the seed in one word alone, with no article or capital changed.
 
     >>> seed = Sentence(("a", "spring"), "en", upos=("DET", "NOUN"), heads=(1, -1), deprels=("det", "root"))
     >>> [one_word(Candidate("IH", seed, 1, 1, word)) for word in ("hot", "old", "useful")]
@@ -299,7 +300,7 @@ CONSTRAINTS = {rule.__name__: rule for rule in (letters, positive, no_compound, 
 
 
 def broken(candidate: Candidate) -> list[str]:
-    """The names of the constraints that a candidate breaks."""
+    """The names of the constraints that *candidate* does not meet."""
     return [name for name, keeps in CONSTRAINTS.items() if not keeps(candidate)]
 
 

@@ -53,11 +53,13 @@ def clean_html(html: str, own: Collection[str] = ()) -> str:
     rules: list[str] = []
 
     def keep_rules(match: re.Match) -> str:
+        """Collect the cleaned rules of a style element, which itself is removed unless it had only other rules."""
         css = clean_css(match[1])
         rules.append(css)
         return "" if css or not match[1].strip() else match[0]
 
     def allowed(tag: str, attribute: str, value: str) -> str | None:
+        """The cleaned value of an attribute, None if the attribute is not allowed."""
         if attribute == "style":
             return _clean_declarations(tinycss2.parse_blocks_contents(value)) or None
         return value if _is_allowed(tag, attribute, value, own) else None
@@ -99,7 +101,7 @@ def svg_uri(svg: str) -> str:
 
 
 def _clean_declarations(parsed: list[Any]) -> str:
-    """The declarations of a style that are allowed."""
+    """The CSS declarations of a style that are allowed, as text; the others are dropped."""
     kept = (
         f"{each.lower_name}: {tinycss2.serialize(each.value).strip()}{' !important' if each.important else ''}"
         for each in parsed
@@ -117,7 +119,7 @@ def _is_harmless(token: Any) -> bool:
 
 
 def _is_allowed(tag: str, attribute: str, value: str, own: Collection[str]) -> bool:
-    """Whether an attribute of an output may stay. own: addresses and ids of the report itself."""
+    """Whether an attribute may stay in HTML of an output. own: addresses and ids of the report itself."""
     if attribute == "id":  # other ids could stand in for the page's own elements
         return bool(_STYLED_TABLE.fullmatch(value)) or value in own
     if attribute == "href":
@@ -326,6 +328,7 @@ def _exporter() -> Any:
         """nbconvert's exporter with the report's template, and nothing of the user's Jupyter configuration."""
 
         def _create_environment(self) -> Environment:
+            """The template environment, with nbkit's filters for outputs, prose, pictures and tags."""
             environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
             environment.filters |= {"clean": _clean_output, "prose": _prose, "picture": picture, "tags": tags}
             environment.filters |= {"ansi2html": ansi2html, "strip_ansi": strip_ansi}
@@ -375,12 +378,14 @@ def _prose(
 
     class Renderer(IPythonRenderer):
         def emphasis(self, text: str) -> str:
+            """Emphasised text; a link where it is the beginning of a page's title."""
             named = unescape(text).rstrip("?.")
             file = next((file for title, file in pages.items() if title.startswith(named)), None)
             found = f"<em>{text}</em>"
             return f'<a href="{escape(file)}">{found}</a>' if file and len(named) >= _LEAST_OF_A_TITLE else found
 
         def heading(self, text: str, level: int, **_: Any) -> str:
+            """A heading with an anchor; those of levels 2 and 3 are also collected in *headings*."""
             if headings is None or level not in (2, 3):
                 return f"<h{level}>{text}</h{level}>\n"
             title = unescape(_ELEMENT.sub("", text)).strip()
@@ -390,9 +395,11 @@ def _prose(
             return f'<h{level} id="{headings[-1].anchor}">{text}</h{level}>\n'
 
         def inline_math(self, body: str) -> str:
+            """A formula within a line, as code that is typeset later."""
             return f'<code class="tex">{escape(body)}</code>'
 
         def block_math(self, body: str) -> str:
+            """A formula on its own lines, as code that is typeset later."""
             return f'<code class="tex block">{escape(body)}</code>'
 
     html = MarkdownWithMath(Renderer(escape=False)).render(source)

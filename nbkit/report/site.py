@@ -214,7 +214,7 @@ def _main(study: str) -> str:
 
 
 def _entry(folder: Path, path: Path) -> Entry:
-    """The page of one record, with what it says about itself."""
+    """The report's entry for the notebook record at *path*."""
     label = path.stem
     notebook = folder / "notebooks" / f"{label}.ipynb"
     entry = _read(Entry, path, title=label, label=label, notebook=notebook, record=path.read_text(encoding="utf-8"))
@@ -255,7 +255,7 @@ _HEADLINES: Mapping[str, str] = read_own(Path(__file__).with_name("headlines.yam
 
 
 def _facts(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """The parameters that are set, as the page shows them."""
+    """The parameters that are set, by name, as text for the page."""
     there = {key: value for key, value in parameters.items() if value not in (None, [], "", {})}
     shown = {key: (_models if key == "models" else _shown)(there[key]) for key in _HEADLINES if key in there}
     return {_HEADLINES[key]: text for key, text in shown.items() if text}
@@ -391,10 +391,12 @@ class _Site:
         return zip(entries, [None, *entries], [*entries[1:], None], strict=False)
 
     def read(self, entry: Entry) -> dict[str, Any]:
+        """The notebook of *entry*, without texts of corpora if the site may not show these."""
         notebook = read_notebook(entry.notebook)
         return notebook if self.with_text else without_text(notebook)
 
     def files_of(self, entry: Entry) -> list[str]:
+        """The names of the exported files that belong to *entry*."""
         return [name for name in self.files if name.split("/")[1] == entry.label]
 
     def digest(self, entry: Entry, *around: Entry | None) -> str:
@@ -408,6 +410,7 @@ class _Site:
         return digest.hexdigest()
 
     def page(self, entry: Entry, before: Entry | None, after: Entry | None, digest: str = "") -> str:
+        """The HTML page of *entry*, with links to the entries *before* and *after* it."""
         notebook = self.read(entry)
         tags = {"entry" if key == "run" else key: value for key, value in entry.tags.items() if key != "study"}
         near = sorted(self.run.entries, key=lambda other: other.tags.get("run") != entry.tags.get("run"))
@@ -426,11 +429,12 @@ class _Site:
         )  # fmt: skip
 
     def excerpt(self, entry: Entry) -> Excerpt:
-        """What the index shows of an entry; notebooks of a run that goes on are read once."""
+        """The excerpt of an entry's notebook that the index shows; read once per state of the file."""
         state = entry.notebook.stat()
         return _excerpt(entry.notebook, (state.st_mtime_ns, state.st_size), self.with_text)
 
     def index(self) -> str:
+        """The HTML of the index: answers, outcomes and a link to every page."""
         listed = [(entry, self.excerpt(entry)) for entry in self.run.entries]
         runs = [entry for entry in self.run.entries if entry.scope != "grid"]
         facets = _facets(runs)
@@ -441,6 +445,7 @@ class _Site:
             sections.setdefault(name, _Section(name)).pages.append((entry, glance))
 
         def page(name: str, notebook: str) -> str:
+            """The page in section *name* that was made from *notebook*, "" if there is none."""
             return sections[name].page(notebook) if name in sections else ""
 
         for each in sections.values():

@@ -290,12 +290,12 @@ def _metadata(data: bytes) -> Any:
 
 
 def _table_names(folder: Folder) -> list[str]:
-    """The files of tables in a folder, the oldest first."""
+    """The names of the table files in *folder*, the oldest first."""
     return [name for name in folder.names() if name.endswith(f".{TABLE_SUFFIX}")]
 
 
 def _stored_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
-    """What *read* makes of the oldest undamaged table in *folder*."""
+    """The result of *read* for the oldest undamaged table in *folder*; None if there is none."""
     for name in _table_names(folder):
         with suppress(FileNotFoundError):
             return read(read_intact(folder, name))

@@ -146,7 +146,7 @@ def _write_local(path: Path, data: bytes) -> None:
 
 
 def _protocols(files: Any) -> tuple[str, ...]:
-    """The names of a file system."""
+    """The names of the protocols of a file system, such as "s3"."""
     return (files.protocol,) if isinstance(files.protocol, str) else tuple(files.protocol)
 
 
@@ -196,7 +196,7 @@ def shard_name(data: bytes, suffix: str, written: int | None = None) -> str:
 
 
 def written(name: str) -> int:
-    """When the shard of this name was written, in nanoseconds."""
+    """The time at which the shard called *name* was written, in nanoseconds."""
     return int(name.partition("-")[0])
 
 
@@ -329,7 +329,7 @@ class Partition:
         self._index: tuple[np.ndarray, np.ndarray] | None = None  # the halves of all keys, sorted, and their rows
 
     def rows(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
-        """The stored rows among *keys*."""
+        """The stored row of each of *keys* that has one."""
         return self._read(lambda: self._collect(keys))
 
     def all_rows(self) -> list[dict[str, Any]]:
@@ -407,7 +407,7 @@ class Partition:
         self._index = None
 
     def _refresh(self) -> None:
-        """Bring the index up to the shards that exist now."""
+        """Read again which shards exist now, and what they hold."""
         listed = {name for name in self.folder.names() if name.endswith(f".{SUFFIX}")}
         for name in self._keys.keys() - listed:
             self._forget(name)
@@ -455,7 +455,7 @@ class Partition:
         return there, shard, place - starts[shard]
 
     def _collect(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
-        """The values of the keys that are there."""
+        """The stored value of each of *keys* that has one."""
         there, shard, row = self._find(keys)
         names, result = sorted(self._keys), dict[bytes, dict[str, Any]]()
         for number in np.unique(shard).tolist():

@@ -55,12 +55,12 @@ class Asker:
         return models.load(name, self.task, *langs, **how)
 
     def model(self, params: Any, cell: Cell) -> Model:
-        """The model of a cell, as the parameters say that it is run."""
+        """The model of *cell*, loaded with the settings in *params*."""
         search = {"decoding": params.decoding} if self.task == "translate" else {}
         return self.load(cell.model, *self.langs(cell), **search, **params.running)
 
     def identity(self, params: Any, cell: Cell) -> dict[str, Any]:
-        """Everything about the model and how it is asked that can change an answer."""
+        """Everything about the model, and how it is asked, that can change an answer: for store keys."""
         return self.model(params, cell).read_key()
 
     def sent(self, params: Any, cell: Cell, texts: Sequence[str]) -> list[str]:
@@ -113,7 +113,7 @@ class Use:
         return self.kind.load(self.name, *self.langs)
 
     def problem(self) -> str | None:
-        """Why it cannot be used here, or None; loads nothing."""
+        """Why the model cannot be used here, in words; None if it can. Loads nothing."""
         return models.check(self.name, self.kind.task, *self.langs, kind=self.wanted)
 
     def source(self) -> Any:
@@ -125,7 +125,7 @@ class Use:
         return identity.get("hub") or identity["weights"]
 
     def verb(self) -> str:
-        """What has to be done to have it."""
+        """What has to be done to have the model: "download" or "train"."""
         return "download" if "hub" in self.model.identity() else "train"
 
 

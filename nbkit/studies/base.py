@@ -210,7 +210,7 @@ def _run_pairs(known: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _systems(systems: Any, info: ValidationInfo) -> Any:
-    """A list of models, or a mapping of labels to models, of names alone; ``*`` in a label is filled as in its name."""
+    """Validator: a list of models, or label -> model, with every name expanded to the systems that it refers to."""
     pairs = _run_pairs(info.data)
     if isinstance(systems, list):
         names = map(system_name, systems)
@@ -221,7 +221,7 @@ def _systems(systems: Any, info: ValidationInfo) -> Any:
 
 
 def _labelled(shown: str, name: Any, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Any]]:
-    """Labels and names of the systems of one entry of a mapping; ``*`` in its label is the label of each."""
+    """(label, name) of each system that *name* refers to; ``*`` in *shown* is replaced by the system's own label."""
     names = every_system(name, pairs) if isinstance(name, str) else [name]
     if len(names) > 1 and "*" not in shown:
         raise ValueError(f"model '{name}' refers to {len(names)} systems: write * into what they are called: '{shown}'")
@@ -465,7 +465,7 @@ class StudyParams(BaseModel):
 
 
 def _key_fields(kind: type[StudyParams], table: str) -> set[str]:
-    """The fields of the parameters of *kind* that are in the keys of *table*."""
+    """The names of the parameters of *kind* that the rows of *table* depend on."""
     marks = {name: field.metadata for name, field in kind.model_fields.items() if NOT_IN_KEYS not in field.metadata}
     return {name for name, own in marks.items() if all(table in mark for mark in own if isinstance(mark, frozenset))}
 
@@ -511,7 +511,7 @@ class JudgedParams(ModelParams):
 
     @model_validator(mode="after")
     def _forms_with_keys(self) -> JudgedParams:
-        """Refuse forms without their key, and a key without forms."""
+        """Validator: annotators' forms are given together with the file of their answers, or neither is."""
         for forms, key in self.tasks.items():
             if bool(getattr(self, forms)) != bool(getattr(self, key)):
                 raise ValueError(f"{forms} and {key} belong together: set both or neither")
@@ -525,7 +525,7 @@ class JudgedParams(ModelParams):
         return [Path(expand_path(path, name)) for name, path in (*given, *keys)]
 
     def form_problems(self) -> list[str]:
-        """One message for each form or key that is not there."""
+        """One message for each file of annotators' forms or answers that does not exist."""
         return [f"annotations: there is no file {path}" for path in self.form_files if not path.is_file()]
 
     def form_digests(self) -> dict[str, str]:
@@ -599,7 +599,7 @@ class PageCell:
 
 
 def cell_label(*names: str) -> str:
-    """What a cell is of, as one label that is safe in a file name.
+    """The *names* of a cell's languages and model as one label that is safe in a file name.
 
     Letters of other scripts and what is too long for a file name are replaced by a digest of the names.
 
@@ -638,7 +638,7 @@ class Unit:
 
     @property
     def device(self) -> str | None:
-        """The device that its parameters ask for, None where they say nothing of it."""
+        """The device that the unit's parameters ask for, such as "cuda"; None if they have no such field."""
         return self.arguments.get("params", {}).get("device")
 
 

@@ -84,7 +84,7 @@ class Read(Declared):
 
     @property
     def sentence(self) -> str:
-        """As pages write it.
+        """The count in words, as pages write it.
 
         >>> Read(right=45, of=50).sentence
         '45 of 50 were right (90%)'
@@ -128,7 +128,7 @@ class Measure(Declared):
     reading: str = Field(description="One sentence on how to read the number.")
 
     def named(self, group: str) -> str:
-        """A group's name as pages write it."""
+        """The name of *group* as pages write it."""
         if not (self.names and group):
             return group
         module, _, function = self.names.partition(":")

@@ -99,7 +99,7 @@ class Explorer:
         self._changed()
 
     def show(self) -> None:
-        """Do what the panel is set to; the result, or what prevents it, is in `output`."""
+        """Run the study on the chosen sentence; the result, or what prevents it, is shown in `output`."""
         self.found = None
         self.output.value = "<p>Working … a missing model is fetched, or trained, first.</p>"
         try:
@@ -202,7 +202,7 @@ def by_measure(found: Outcomes) -> pd.DataFrame:
 
 
 def _judged(found: pd.DataFrame, measure: Measure) -> pd.Series:
-    """The values of a measure, as far as it is defined."""
+    """The values of *measure* in the rows for which it is defined."""
     for wanted, groups in ((True, measure.where), (False, measure.unlike)):
         for key, values in groups.items():
             found = found[[(each.get(key) in values) == wanted for each in found["groups"]]]

@@ -241,7 +241,7 @@ def printed(
 
 
 def remark(study: Study, *artefacts: str) -> None:
-    """Show what is odd about printed tables and figures, or that the paper only draws them."""
+    """Show notes on the paper's tables and figures: what is odd about them, or that they are only drawn."""
     note(" ".join(filter(None, map(study.printed.note, artefacts))))
 
 

@@ -117,14 +117,14 @@ class Run:
             yield from first.with_following()
 
     def first_parts(self, table: Table) -> list[Part]:
-        """The first part of a table in each of its cells, and of each of its corpora."""
+        """For each cell of *table* and each corpus in it, the first part: the one that its other parts follow."""
         study = self.study
         cells = dict.fromkeys(self.cell_of(table, cell) for cell in self.cells if table.name not in study.skips(
             self.params, cell) and (cell.model or not self.asks_model(table)))  # fmt: skip
         return [part for cell in cells for part in self.parts_of(table, cell)]
 
     def parts_of(self, table: Table, cell: Cell) -> list[Part]:
-        """The first part of a table in the cell that belongs to *cell*, of each of its corpora."""
+        """For each corpus, the first part of *table* in the cell that *cell* belongs to."""
         base, own = self.study.base_of(table) or table, self.cell_of(table, cell)
         corpora = [""] if base.corpora is None else self.evaluated(base.corpora, own, "")
         return [Part(self, table, own, corpus) for corpus in corpora]
@@ -143,7 +143,7 @@ class Run:
         )
 
     def with_models(self, cell: Cell) -> list[Cell]:
-        """The cells of all models for the languages of a cell."""
+        """The cells of all models that have the same languages as *cell*."""
         return [each for each in self.cells if each.model and each[:2] == cell[:2]]
 
     def names(self, cell: Cell) -> list[str]:
@@ -151,7 +151,7 @@ class Run:
         return [*cell[:2], self.study.label(self.params, cell.model) if cell.model else ""]
 
     def evaluated(self, function: Callable[..., Any], cell: Cell, corpus: str) -> Any:
-        """What a function that a table declares says of a cell, and of its corpus if it has one."""
+        """The result of a *function* that a table declares, called with the cell, and with *corpus* if there is one."""
         asked = cell if cell.source or not self.places else self.places[0]
         return function(self.params, asked, *([corpus] if corpus else []))
 
@@ -221,17 +221,17 @@ class Part:
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """Its address in the store."""
+        """The key of this part in the store, as a mapping."""
         return {**self.key, "units": [self.start, self._stop]} if self.base is not None else self.key
 
     @property
     def is_there(self) -> bool:
-        """Whether it is stored; one with separate units also undamaged, as it says what is behind it."""
+        """Whether this part is stored; if its units are stored one by one, also whether it is undamaged."""
         return self.n_units is not None if self.table.has_units else self.run.store.has_table(self.config)
 
     @cached_property
     def base(self) -> Table | None:
-        """The table whose units it has."""
+        """The table that the units of this part come from, None if there is none."""
         return self.run.study.base_of(self.table)
 
     @cached_property
@@ -240,7 +240,7 @@ class Part:
         return self if self.base in (None, self.table) else self.beside(self.base)
 
     def beside(self, table: Table) -> Part:
-        """The part of another table with the same units."""
+        """The part of *table* that has the same units as this part."""
         return replace(self, table=table, cell=self.run.cell_of(table, self.cell))
 
     @cached_property
@@ -276,7 +276,7 @@ class Part:
 
     @property
     def rows(self) -> pd.DataFrame:
-        """What it holds, computed where it is missing."""
+        """The rows of this part as a DataFrame: read from the store, or computed now."""
         return self.run.store.table(self.config, self._made)
 
     def questions(self) -> tuple[list[str], int]:
@@ -304,13 +304,13 @@ class Part:
             part = part.next()
 
     def compute(self, follow: bool) -> None:
-        """Compute it, and those behind it if they *follow*."""
+        """Compute and store this part and, with *follow*, the parts that come after it."""
         for part in self.with_following() if follow else [self]:
             if not part.is_there:
                 part.rows  # noqa: B018 - computed and stored
 
     def _made(self) -> pd.DataFrame:
-        """Compute the rows, with the names of the cell; errors name the part."""
+        """Compute the part's rows, with columns for languages and model; errors name the part."""
         try:
             rows, units = self._computed()
         except (NbkitError, MemoryError):
@@ -364,7 +364,7 @@ class Part:
         return self.run.study.models.ask(self.run.params, cell, list(texts))
 
     def _of_each(self, table: Table) -> pd.DataFrame:
-        """Another table of every model for the same languages; of the same units where both have those of one table."""
+        """*table* of every model for this part's languages, in one: of the same units if they share their base."""
         cells, study = self.run.with_models(self.cell), self.run.study
         same_units = self.base is not None and self.base is study.base_of(table)
         parts = (replace(self, table=table, cell=cell) for cell in cells)
@@ -395,7 +395,7 @@ _WHOLE: dict[tuple[str, ...], pd.DataFrame] = {}
 
 
 def latest(cache: dict[Any, T], key: Any, most: int, make: Callable[[], T]) -> T:
-    """What *make* gives, from a *cache* where it is there; the *most* that were made last stay in it.
+    """The value of *key* in *cache*, made now if it is missing; only the *most* values made last stay in it.
 
     >>> cache = {}
     >>> [latest(cache, key, 2, key.upper) for key in "abca"], list(cache)
@@ -419,7 +419,7 @@ def fill_part(
 
 
 def _compute(parts: Sequence[Part], executor: Executor | None) -> None:
-    """Compute parts, here or by workers. One that fails does not stop the others; all failures are reported last."""
+    """Compute *parts* here or by workers; all are tried, and what failed is raised together at the end."""
     jobs: Iterable[Callable[[], Any]] = (partial(part.compute, part.next() is None) for part in parts)
     if executor is not None:
         jobs = (each.result for each in as_completed([executor.submit(fill_part, **part.arguments) for part in parts]))

@@ -153,7 +153,7 @@ def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:
 
 
 def group(rows: pd.DataFrame, name: str) -> pd.Series:
-    """The values of a group of measured *rows*; "" where they have none."""
+    """For each of the measured *rows*, its value of the grouping column *name*, such as its corpus; "" without one."""
     import pandas as pd
 
     column = f"{GROUP}{name}"
@@ -253,7 +253,7 @@ def by_study(rows: pd.DataFrame, studies: Registry[Any]) -> Iterator[Outcomes]:
 
 
 def _of_declaration(rows: pd.DataFrame, about: Mapping[str, Any], path: Path | str) -> Outcomes:
-    """Rows with what their file, or their study, declares of them."""
+    """The outcomes *rows* with what *about* (a file's metadata or a study) says of measures, groups and claims."""
     try:
         behaviour = Behaviour(**{"title": about["study"], "question": "", "measures": {}, **about["behaviour"]})
     except ValidationError as error:

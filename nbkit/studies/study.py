@@ -264,7 +264,7 @@ class Study:
         return {name: counts for name, counts in found.items() if counts}
 
     def inputs(self, params: Any) -> dict[str, Any]:
-        """What stands behind a run's tables: the key of each."""
+        """What the results of a run depend on: {"tables": {table with its cell and corpus: its store key}}."""
         run = Run(self, params)
         keys = {f"{part.table.name} {part.cell} {part.corpus}".strip(): part.key
                 for table in self.tables for part in run.first_parts(table)}  # fmt: skip
@@ -348,7 +348,7 @@ class Study:
         return list(dict.fromkeys([*first, *(deeper for each in first for deeper in self.all_before(each))]))
 
     def depth(self, table: Table) -> int:
-        """How many tables have to be made one after the other before a table is."""
+        """How many tables have to be made, one after the other, before *table* can be made."""
         before = [self.by_name[name] for name in (*self.dependencies(table), *table.after)]
         return max((self.depth(each) + 1 for each in before), default=0)
 

@@ -232,7 +232,7 @@ def _in_groups(sums: _Sums) -> Iterator[_Group]:
 
 
 def _bounds(group: _Group, interval: IntervalOf, within: tuple[float, float] | None) -> tuple[float, float]:
-    """The interval of a group."""
+    """The two ends of the confidence interval of a group's value."""
     if interval == "mean":
         return influence_bounds(group.value, group.influence, values=group.means, weights=group.weights, within=within)
     units = len(group.influence)
@@ -545,7 +545,7 @@ test_systems.__test__ = False  # type: ignore[attr-defined]  # pytest collects w
 
 
 def _list(names: Names) -> list[str]:
-    """Names as a list."""
+    """*names*, one name or several, as a list."""
     return [names] if isinstance(names, str) else list(names)
 
 
@@ -581,7 +581,7 @@ def _no_numbers(expression: str, example: Any) -> str:
 
 
 def _projected(relation: Any, expressions: dict[str, str], keys: Sequence[str]) -> Any:
-    """`_columns` as a relation."""
+    """The same as `_columns`, as a DuckDB relation."""
     if not hasattr(relation, "aggregate") or not hasattr(relation, "to_arrow_reader"):
         raise NbkitError(f"outcomes: a DataFrame or a DuckDB relation expected, not {type(relation).__name__}")
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
@@ -655,7 +655,7 @@ class _Sql(ast.NodeTransformer):
         return ast.Not()
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """A comparison; a < b < c is two."""
+        """A comparison as SQL understands it: a < b < c becomes a < b AND b < c."""
         sides = pairwise([node.left, *node.comparators])
         each: list[ast.expr] = [ast.Compare(a, [op], [b]) for (a, b), op in zip(sides, node.ops, strict=True)]
         return self.generic_visit(ast.BoolOp(ast.And(), each) if len(each) > 1 else node)
@@ -681,7 +681,7 @@ def _quoted(name: str) -> str:
 
 
 def _codes(frame: pd.DataFrame, keys: list[str]) -> np.ndarray:
-    """The number of each row's combination of *keys*, in the order of their first rows."""
+    """For each row, the number of its combination of *keys*; combinations are numbered by first appearance."""
     if not keys:
         return np.zeros(len(frame), dtype=np.int64)
     return frame.groupby(keys, sort=False, observed=True, dropna=False).ngroup().to_numpy()

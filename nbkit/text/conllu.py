@@ -102,7 +102,7 @@ def _blocks(path: Path) -> Iterator[list[tuple[int, str | DataError]]]:
 
 
 def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, number: int) -> Entry:
-    """The sentence that a block of lines is."""
+    """The sentence in a *block* of CoNLL-U lines, with its identifier and comments."""
     comments: dict[str, str] = {}
     words: list[_Word] = []
     ranges: list[_Range] = []
@@ -161,6 +161,7 @@ def _range(columns: list[str], words: list[_Word], ranges: list[_Range], path: s
 
 
 def _space_after(misc: str) -> bool:
+    """Whether a space follows the token, by CoNLL-U's column MISC."""
     return "SpaceAfter=No" not in misc.split("|")
 
 

@@ -132,6 +132,7 @@ class Pipeline:
 
     @property
     def components(self) -> list[str]:
+        """The names of all spaCy components, those disabled by default last."""
         return [*self.meta.get("pipeline", []), *self.meta.get("disabled", [])]
 
 
@@ -163,7 +164,7 @@ def _ways_out(name: str) -> str:
 
 
 def _meta(spec: str, folder: Path) -> dict[str, Any]:
-    """What a pipeline's folder says about it."""
+    """The metadata in a spaCy pipeline's folder, such as its language and version."""
     if not (folder / "meta.json").is_file():
         raise NbkitError(f"parser '{spec}': {folder} is not a spaCy pipeline (it has no meta.json)")
     return json_object(folder / "meta.json")
@@ -336,6 +337,7 @@ def load_pipeline(spec: str, identity: Mapping[str, Any]) -> Language:
 
 @lru_cache(maxsize=16)
 def _load(source: str, identity: str) -> Language:  # identity: a folder whose files changed is loaded again
+    """The spaCy pipeline at *source*, cached for as long as its files do not change."""
     import spacy
 
     try:
@@ -426,6 +428,7 @@ def parse_remembered(texts: Sequence[str], spec: str, lang: str, store: Store | 
     """
 
     def compute(inputs: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
+        """The records of the parses of the inputs that are not stored yet."""
         return map(to_record, load_parser(spec, lang).parse(text for (text,) in inputs))
 
     config, inputs = {"kind": "parse", **parser_identity(spec, lang)}, [(squeeze(text),) for text in texts]

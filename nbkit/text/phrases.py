@@ -74,7 +74,7 @@ def english_forms(word: str) -> frozenset[str]:
 
 
 def english_bases(word: str) -> frozenset[str]:
-    """Every word of which *word* could be a form, itself among them; many are none.
+    """Every English word of which *word* could be a form, itself included, whether or not such a word exists.
 
     >>> sorted(english_bases("tying")), "hold" in english_bases("held")
     (['tie', 'ty', 'tye', 'tying'], True)
@@ -306,7 +306,7 @@ _POSSESSIVE = ("'s", "'")
 
 
 def _choices(items: list[str], line: str, depth: int = 0) -> list[list[str]]:
-    """The sequences of words that the items allow, up to the parenthesis that closes this level; takes them out."""
+    """All sequences of words that *items* allow, which are used up to the parenthesis that closes this level."""
     done: list[list[str]] = []
     current: list[list[str]] = [[]]
     item = ""
@@ -329,7 +329,7 @@ def _choices(items: list[str], line: str, depth: int = 0) -> list[list[str]]:
 
 
 def _require_words(sequences: list[list[str]], line: str) -> list[list[str]]:
-    """The alternatives; raises if one has no words."""
+    """*sequences* unchanged; raises an error that names *line* if one of its alternatives has no words."""
     if not any(sequences):
         raise NbkitError(f'phrase "{line}": an alternative without words')
     return sequences
@@ -391,7 +391,7 @@ def _clings(part: Part) -> bool:
 
 
 def _token_pattern(part: Part) -> TokenPattern:
-    """A part as spaCy's matcher takes it."""
+    """*part* of a phrase as a token pattern of spaCy's matcher."""
     if not part.words:
         return {"ORTH": {"REGEX": _GAP if part.longest > 1 else _EDGE_GAP}, "OP": f"{{0,{part.longest}}}"}
     pattern: TokenPattern = {"LEMMA": part.words[0] if len(part.words) == 1 else {"IN": list(part.words)}}
@@ -441,7 +441,7 @@ class PhraseMatch:
     overlapping: tuple[PhraseMatch, ...] = ()
 
     def shares_token(self, other: PhraseMatch) -> bool:
-        """Whether both have a token in common."""
+        """Whether this match and *other* have a token in common."""
         return self.start < other.end and other.start < self.end
 
 
@@ -532,6 +532,7 @@ class PhraseMatcher:
         numbers = sorted({number for form in self._index.keys() & words for number in self._index[form]})
 
         def can_match(phrase: Phrase) -> bool:
+            """Whether a sentence has one form of each word that *phrase* needs."""
             return any(all(not words.isdisjoint(forms) for forms in needed) for needed in phrase.needed)
 
         return list(filter(can_match, map(self._listed.__getitem__, numbers)))
@@ -611,6 +612,7 @@ class _Row:
 
 
 def _is_word(text: str) -> bool:
+    """Whether *text* is a word rather than punctuation or a clitic after an apostrophe."""
     return text[0] not in "'’" and any(map(str.isalnum, text))
 
 
@@ -632,7 +634,7 @@ def _cut(surface: str, lemma: str) -> list[tuple[str, str, tuple[int, int]]]:
 
 
 def _vocabulary(sentence: Sentence) -> set[str]:
-    """Every lemma and form of a sentence and of its tokens' pieces, in lower case."""
+    """All lemmas and forms in *sentence*, and those of its tokens' pieces, in lower case."""
     words = set(map(str.lower, sentence.tokens))
     if sentence.lemmas is not None:
         words.update(map(str.lower, sentence.lemmas))

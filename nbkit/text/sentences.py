@@ -223,6 +223,7 @@ class Text:
 
     @property
     def lang(self) -> str:
+        """The language code, which all sentences share."""
         return self.sentences[0].lang
 
     @cached_property
@@ -251,7 +252,7 @@ class Text:
         return self._join(each.reorder(range(len(each)) if order is None else order, spacing) for each, order in pairs)
 
     def _join(self, parts: Iterable[str]) -> str:
-        """The texts of sentences as one text."""
+        """*parts*, the texts of the sentences, joined to one text."""
         return self.sentences[0].separator.join(parts)
 
 
@@ -369,7 +370,7 @@ def _block(
     branch: Branch, groups: Sequence[str | None], starts: list[int], ends: list[int],
     taken: tuple[frozenset[str], frozenset[str]],
 ) -> Span:  # fmt: skip
-    """The span of a word and its dependents' blocks, as far as they touch; taken: their groups, left and right."""
+    """The span of a word and of those dependents that touch it; *taken*: groups that may be in it, left and right."""
     token, left, right = branch
     before, after = taken
     start, end = token, token + 1

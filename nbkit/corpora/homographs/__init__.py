@@ -297,6 +297,7 @@ def _read(path: Path, schema: Any, what: str, expected: str) -> tuple[Any, Calla
         raise DataError(f"expected {expected}", path, 1)
 
     def line(location: Location, translation: str) -> int:
+        """The line of the file that has *translation* at or below *location*, by default the line of *location*."""
         same = (place for place, text in texts(values, ()) if translation_key(text) == translation_key(translation))
         within = [place for place in same if place[: len(location)] == location]
         return max(lines.line(place) or 1 for place in within or [location])
@@ -379,6 +380,7 @@ def mucow_homographs(
     items = read_mucow(path)
 
     def line(word: str, translation: str) -> int:
+        """The line of the file that has *translation* for *word*, by default the first line of *word*."""
         own = [(number, item) for number, item in enumerate(items, start=1) if item.word == word]
         listed = [number for number, item in own if translation in item.right]
         return listed[-1] if listed else own[0][0]
@@ -577,7 +579,7 @@ def _check_languages(lexicon: HomographLexicon, shown: str, src: str, tgt: str) 
 
 @as_problem
 def check_homographs(spec: str, tgt: str = "de", *, src: str = "en", on_conflict: OnConflict = "raise") -> str | None:
-    """Why the lexicon cannot be used, or None.
+    """Why the lexicon *spec* cannot be used for these languages, in words; None if it can.
 
     >>> check_homographs("own"), check_homographs("own", "ja")
     (None, 'there are no homographs with translations for Japanese (ja), only for de: ...')

@@ -129,7 +129,7 @@ def _literal_uses() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
 
 
 def _rows(name: str) -> list[list[str]]:
-    """The rows of a file beside this one, without remarks and header."""
+    """The rows of the bundled file *name*, without remarks and header."""
     lines = (files(__package__) / name).read_text(encoding="utf-8").splitlines()
     return [line.split("\t") for line in lines if line and not line.startswith(("#", "idiom\t"))]
 

@@ -88,6 +88,7 @@ class ChatOptions(BaseModel):
     @field_validator("rate")
     @classmethod
     def _check_rate(cls, rate: float) -> float:
+        """Validator: requests per minute are 0 (unlimited) or at least `SLOWEST`."""
         if 0 < rate < SLOWEST:
             raise ValueError(f"0 (unlimited) or at least {SLOWEST:g} a minute expected, {rate:g} given")
         return rate
@@ -124,6 +125,7 @@ class Chat(Service):
 
     @property
     def name(self) -> str:
+        """The name that the server is asked for, with the languages of a translator filled in."""
         name = super().name
         return filled(name, self.reference.name, self.codes) if self.task.name == "translate" else name
 
@@ -139,6 +141,7 @@ class Chat(Service):
 
     @property
     def labels(self) -> Sequence[str]:  # type: ignore[override]
+        """The labels that may come before an answer, such as *Translation:*, by the prompt."""
         return self.prompt.labels_for(self.src, self.tgt)
 
     @property
@@ -159,13 +162,16 @@ class Chat(Service):
         }  # fmt: skip
 
     def settings(self) -> Record:
+        """The settings that an answer depends on: the largest number of tokens, None if requests do not say it."""
         most = self.reference.decoding.identity()["max_new_tokens"]
         return {"max_new_tokens": None if self.options.limit is None else most}
 
     def sent(self, given: Input) -> Input:
+        """The text that is sent: the source, or the premise and the hypothesis in one line."""
         return given if self.task.name == "translate" else ("Premise: {} Hypothesis: {}".format(*given),)
 
     def check(self) -> None:
+        """Raise `ModelError` if the URL or prompt is wrong, or the server requires a key that is not set."""
         key, _ = key_of(self.url, self.name), self.prompt
         # Most private servers need no key; one that does rejects the request.
         if key is None and host_of(self.url) == host_of(VENDOR):
@@ -173,10 +179,12 @@ class Chat(Service):
             raise self.error(f"{key_variable(self.url)} is not set, and {self.url} requires a key; {way_out}")
 
     def _ask_in_threads(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
+        """Answers of several requests at a time; all threads share one HTTP client."""
         _ = self._client  # one for all threads, and nothing that a turn would wait for
         return super()._ask_in_threads(texts)
 
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
+        """The answer to the one text in *texts*, after as many attempts as allowed; nothing once *stopped* is set."""
         (text,) = texts
         line, attempts = " ".join(text.split()), self.options.attempts
         attempt = 0
@@ -208,6 +216,7 @@ class Chat(Service):
 
     @cached_property
     def _client(self) -> httpx.Client:
+        """The HTTP client of all requests, with the timeout of the options."""
         import httpx
 
         timeout = self.options.timeout
@@ -307,6 +316,7 @@ class _Gate:
         self._lock = threading.Lock()
 
     def hold(self, seconds: float) -> None:
+        """Let no request begin for *seconds* from now."""
         with self._lock:
             self._free = max(self._free, time.monotonic() + seconds)
 

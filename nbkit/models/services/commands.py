@@ -123,15 +123,17 @@ class Command(Service):
 
     @property
     def own_label(self) -> str:
+        """The label in tables: the one in the options, otherwise the name of the program."""
         return self.options.label or Path(self.words[0]).name
 
     @property
     def program(self) -> str:  # type: ignore[override]
+        """The command with its arguments, as a shell would read it."""
         return shlex.join(self.words)
 
     @cached_property
     def _file(self) -> Path | None:
-        """The program's file, None if there is none."""
+        """The path of the program's file, None if it cannot be found."""
         found = shutil.which(self.words[0])
         return None if found is None else Path(found).resolve()
 
@@ -153,11 +155,13 @@ class Command(Service):
         return f"{self.program}; version: {self.options.version or 'not given'}; noticed is {noticed}"
 
     def check(self) -> None:
+        """Raise `ModelError` if the program cannot be found."""
         if self._file is None:
             where = "install it, or give its path (relative to the folder that nbkit is started in)"
             raise self.error(f"no program '{self.words[0]}'; {where}")
 
     def _ask_in_threads(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
+        """Answers of several processes at a time, none of which outlives an interruption."""
         try:
             yield from super()._ask_in_threads(texts)
         finally:  # at work only after an interruption, which does not wait for them
@@ -165,6 +169,7 @@ class Command(Service):
                 _kill(process)
 
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
+        """The answers to *texts*, one line of the program's output each."""
         if self.options.isolate == "text":
             return [answer(text, line) for text, line in zip(texts, self.lines(texts), strict=True)]
         with nullcontext() if self._is_checked else self._first:  # the first batch is checked before another one begins
@@ -172,7 +177,7 @@ class Command(Service):
         return [answer(text, found[text]) for text in texts]
 
     def _checked(self, texts: Sequence[str]) -> Mapping[str, str]:
-        """What the program writes for *texts* together, once it is seen that this does not depend on their company.
+        """The program's output for each text, once it is certain that a text's output depends on no other text.
 
         The first batch is also translated in another order, and a sample of it alone; of every later one a sample.
         Raises `ModelError` with two outputs that differ.
@@ -258,6 +263,7 @@ class Command(Service):
 
 
 def _content(file: IO[bytes]) -> bytes:
+    """The whole content of a temporary file that a process has written."""
     file.seek(0)
     return file.read()
 
@@ -270,4 +276,5 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _counted(n: int, noun: str) -> str:
+    """A number with its noun, as "1 line" or "2 lines"."""
     return f"{n} {noun}{'s' * (n != 1)}"

@@ -20,7 +20,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def server_url() -> str:
-    """The server of names without a URL. Raises `ModelError` if ``$OPENAI_BASE_URL`` is not a URL."""
+    """The server's URL for model names without one; `ModelError` if ``$OPENAI_BASE_URL`` is not a URL."""
     return checked_url(os.environ.get(URL_VARIABLE) or VENDOR, f"the environment variable {URL_VARIABLE}")
 
 
@@ -50,7 +50,7 @@ def host_of(url: str) -> str:
 
 
 def _server(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port: what a key belongs to."""
+    """(scheme, host, port) of *url*: a key belongs to one such server."""
     parts = urlsplit(url)
     return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
 
@@ -127,7 +127,7 @@ def without_secrets(text: str, secrets: Iterable[str | None]) -> str:
 
 
 def _in_base64(secret: str) -> Iterator[str]:
-    """The characters that encode only the secret's bits, whatever precedes or follows it."""
+    """The ways in which *secret* can appear within a text in base64, whatever stands before and after it."""
     data = secret.encode("utf-8", "surrogateescape")
     for before in range(3 if len(data) > 3 else 0):  # preceding bytes shift the bits
         coded = base64.b64encode(bytes(before) + data).decode()

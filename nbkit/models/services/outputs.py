@@ -100,7 +100,7 @@ class Outputs(Service):
         return not self.path.is_dir()
 
     def identity(self) -> Record:
-        """The digests of all files that can be read."""
+        """Its part of a store key: the digests of all files of translations that can be read."""
         path, source = self.path, self.options.source
         if path.is_dir():
             paths = [each for each in path.iterdir() if ROUND.fullmatch(each.name)]
@@ -111,6 +111,7 @@ class Outputs(Service):
         return {"backend": "outputs", "files": sorted({file_digest(each) for each in paths if each.is_file()})}
 
     def check(self) -> None:
+        """Raise `ModelError` if the files with the translations cannot be read."""
         try:
             self.lines()
         except ModelError:
@@ -171,6 +172,7 @@ class Outputs(Service):
         has_rounds = manifest.is_file()
 
         def read() -> list[Lines]:
+            """The lines of each file with translations."""
             if has_rounds:
                 check_unchanged(manifest)
             return [read_pairs(*pair, aligned=self.tgt != LABEL_FILE) for pair in files]
@@ -179,10 +181,12 @@ class Outputs(Service):
         return keep("outputs", key, read, most=32)  # systems whose translations stay in memory
 
     def unanswered(self, inputs: Sequence[Input]) -> list[Input]:
+        """The *inputs* whose text none of the files translates."""
         known = ChainMap(*(lines.translations for lines in self.lines()))
         return [(text,) for (text,) in inputs if text.strip() and as_key(text) not in known]
 
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
+        """The translation of each of *texts* in the files."""
         known = ChainMap(*(lines.translations for lines in self.lines()))
         return [answer(text, known[as_key(text)]) for text in texts]
 
@@ -208,7 +212,7 @@ class Outputs(Service):
         return MissingOutputsError(message, self.name, texts, self.src, self.tgt, self.is_fixed)
 
     def waiting(self, run: str) -> list[str]:
-        """What to do about each file that was written for *run* and is not translated, where it is still there."""
+        """Messages on what to do with each file that was written for *run* and is not translated yet."""
         if self.is_fixed or not (self.path / MANIFEST).is_file():
             return []
         ours = {name for name, of, *_ in _manifest_files(self.path / MANIFEST) if of == run}

@@ -72,10 +72,12 @@ class Service(Model):
 
     @property
     def name(self) -> str:
+        """The name that the service itself uses for the model."""
         return self.reference.entry.hub or self.reference.name
 
     @property
     def label(self) -> str:
+        """The name in tables and figures: the catalogue's, or for other models the service's."""
         return self.reference.label if self.reference.entry.hub else self.own_label
 
     def error(self, what: str) -> ModelError:
@@ -85,7 +87,7 @@ class Service(Model):
     @property
     @abstractmethod
     def own_label(self) -> str:
-        """Its name in figures, unless the catalogue has another."""
+        """The model's name in figures, unless the catalogue has another."""
 
     @abstractmethod
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
@@ -96,11 +98,13 @@ class Service(Model):
         return {}
 
     def key(self) -> Record:
+        """What answers are stored under: the model, the languages and the settings."""
         model = self.versioned() if self.task.name == "translate" else self.identity()
         languages = {"src": self.reference.lang, "tgt": self.reference.tgt or LABEL_FILE}
         return {"kind": "answer", "version": 1, "model": model, **languages, "decoding": self.settings()}
 
     def read_key(self) -> Record:
+        """What a translation as read from an answer depends on: the model, the settings, and how answers are read."""
         read = {"labels": list(self.labels), "code": digest(__name__)}
         return {"model": self.versioned(), "decoding": {**self.settings(), **read}}
 
@@ -143,6 +147,7 @@ class Service(Model):
             raise
 
     def read(self, given: Input, answer: Record) -> Record:
+        """The columns of one answer: the translation or label taken from it, how it was taken, and its tokens."""
         (text,) = self.sent(given)
         line, outcome = self.line(answer, text)
         values = (line,) if self.task.name == "translate" else as_row(line)
@@ -263,6 +268,7 @@ def _unquoted(line: str, text: str) -> str:
 
 
 def _is_quoted(text: str) -> bool:
+    """Whether *text* is in quotation marks."""
     return len(text) > 1 and text[0] + text[-1] in _QUOTES
 
 

@@ -53,20 +53,25 @@ class Placeholder(Model):
 
     @property
     def label(self) -> str:
+        """The inner model's name in tables, with "+ placeholder"."""
         return f"{self.inner.label} + placeholder"
 
     @property
     def is_here(self) -> bool:  # type: ignore[override]
+        """Whether the inner model is on this machine."""
         return self.inner.is_here
 
     @property
     def remark(self) -> str | None:  # type: ignore[override]
+        """The inner model's remark."""
         return self.inner.remark
 
     def identity(self) -> Record:
+        """The inner model's identity, with the code that replaces numbers and puts them back."""
         return {**self.inner.identity(), "placeholder": digest("nbquantities", __name__, without=("nbkit/",))}
 
     def read_key(self) -> Record:
+        """The inner model's key of what is read, with this model's version."""
         return {**self.inner.read_key(), "model": self.versioned()}
 
     def sent(self, given: Input) -> Input:
@@ -75,12 +80,16 @@ class Placeholder(Model):
         return (_mask(text, find_numbers(text, src), src, *_ATTEMPTS[0])[0],)
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """The inner model's answers, to texts whose numbers are already replaced."""
         return self.inner.answers(inputs)
 
     def ask_inner(
         self, inputs: Sequence[Input], ask: Callable[[Model, Iterable[Input]], Iterator[Record]]
     ) -> list[Record]:
+        """Translations by the inner model of texts with placeholders for numbers, which are then put back."""
+
         def translate(texts: list[str]) -> list[str]:
+            """The inner model's translations of *texts*."""
             return [answer["hypothesis"] for answer in ask(self.inner, [(text,) for text in texts])]
 
         carried = carry([text for (text,) in inputs], self.reference.lang, self.reference.tgt, translate)

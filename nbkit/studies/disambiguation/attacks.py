@@ -41,12 +41,12 @@ GROUPS = ["item", "unit", "sample", "key", "corpus", "pair", "homograph", "sense
 
 
 def language_model_inputs(params: DisambiguationParams, name: str | None, lang: str) -> Mapping[str, Any] | None:
-    """What the scores of a language model depend on; None without a model."""
+    """What the scores of language model *name* depend on, for store keys; None without a model."""
     return None if name is None else models.load(name, "likelihood", lang, **params.running).versioned()
 
 
 def seeds(params: DisambiguationParams, cell: Cell, all_items: pd.DataFrame) -> pd.DataFrame:
-    """What becomes of each test pair as a seed: fate, and the sense that the masked language model expects."""
+    """For each test pair, whether and why it is a seed of attacks, and the sense that the masked model expects."""
     expected = _expected(params, cell, all_items)
     fate = np.full(len(all_items), SEED, dtype=object)
     if params.masked_lm is not None:
@@ -183,7 +183,7 @@ def attacks(
 
 
 def attack_outcome(seed: str, found: str, sense: str, adversarial: str) -> str:
-    """What an attack came to, by the seed's outcome, the sense found in the sample, the seed's and the adversarial one.
+    """The outcome of an attack, such as "success", from the seed's outcome and the sense *found* in the sample.
 
     >>> [attack_outcome("right", found, "season", "water") for found in ("water", "season", "coil", "")]
     ['success', 'kept', 'another sense', 'undecided']

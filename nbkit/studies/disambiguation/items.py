@@ -71,7 +71,7 @@ def _by_references(params: DisambiguationParams, pairs: list[Pair], linked: Iter
 
 
 def _by_reference(params: DisambiguationParams, pair: Pair, sense: Sense, is_repeated: bool) -> dict[str, Any]:
-    """A homograph with the sense that its reference shows, or why it is not tested."""
+    """A homograph's row with the sense that its reference shows; left_out: why it is not tested, or ""."""
     why = SHORT if len(pair.source) < params.min_tokens else REPEATED if is_repeated else sense.reason or ""
     row = {"key": f"{pair.id}/{sense.homograph}", "homograph": sense.homograph, "token": sense.token, "left_out": why}
     if why:
@@ -97,7 +97,7 @@ def _by_majority(
 def _row(
     params: DisambiguationParams, row: Mapping[str, Any], corpus: str, fold: int, known: SenseCounts
 ) -> dict[str, Any]:
-    """A row of `pairs`, with the biases of a homograph that is tested."""
+    """A *row* of the table `pairs`, with its *corpus*, *fold* and, if it is tested, the biases of its homograph."""
     key, homograph = str(row["key"]), row["homograph"]
     row = {**row, "key": f"{corpus}/{key}", "corpus": corpus, "pair": f"{corpus}/{key.removesuffix(f'/{homograph}')}"}
     if row["left_out"]:

@@ -69,7 +69,7 @@ def reasons(outcome: pd.Series, reason: pd.Series, passes: str) -> pd.Series:
 
 
 def plain(params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int) -> Units:
-    """The first pairs of a test corpus, for BLEU."""
+    """The pairs *start* to *start* + *n* of a test corpus, unperturbed, for BLEU."""
     texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
     for pair in islice(texts, start, start + n):
         yield [{"corpus": corpus, "source": pair.source, "reference": pair.target}]
@@ -88,7 +88,7 @@ def mucow_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
 
 
 def mucow_items(params: DisambiguationParams, cell: Cell, start: int, n: int) -> Units:
-    """The sentences of MuCoW, if the lexicon is its. Raises `DataError` if there are not as many as items."""
+    """The sentences of MuCoW *start* to *start* + *n*, if the lexicon is MuCoW's; `DataError` if lines are missing."""
     key, text = mucow_files(params)
     sources, asked = read_lines(text), read_mucow(key)
     if len(sources) != len(asked):
@@ -99,7 +99,7 @@ def mucow_items(params: DisambiguationParams, cell: Cell, start: int, n: int) ->
 
 
 def mucow_files(params: DisambiguationParams) -> tuple[Path, Path]:
-    """What MuCoW asks, and its sentences."""
+    """The two files of MuCoW: its key (homographs and their senses), and its source sentences."""
     key = Path(expand_path(params.lexicon, "homograph lexicon"))
     return key, key.with_name(key.name.removesuffix(".key.txt") + ".text.txt")
 

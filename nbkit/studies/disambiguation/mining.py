@@ -31,12 +31,12 @@ _NOUNS = ("NOUN", "PROPN")
 
 
 def pairs_of(params: DisambiguationParams, cell: Cell, corpus: str, n: int | None, start: int = 0) -> Iterator[Pair]:
-    """Parsed pairs of a corpus."""
+    """The parsed sentence pairs of *corpus*: *n* of them, or all, from number *start*."""
     return corpora.load_pairs(corpus, cell.source, cell.target, n=n, start=start, **params.reading)
 
 
 def corpus_identity(params: DisambiguationParams, cell: Cell, corpus: str) -> dict[str, Any]:
-    """What the pairs of a corpus depend on."""
+    """What the parsed pairs of *corpus* depend on, for store keys."""
     return corpora.corpus_identity(corpus, cell.source, cell.target, parsers=params.parsers or None)
 
 
@@ -172,7 +172,7 @@ def hypothesis_aligner(params: DisambiguationParams, cell: Cell, links: pd.DataF
 
 
 def linked_corpora(params: DisambiguationParams, cell: Cell) -> list[str]:
-    """The test corpora that eflomal aligns as a whole."""
+    """The test corpora whose sentence pairs eflomal aligns all at once; none if another aligner is used."""
     of_a_corpus = params.aligner != "gold" and params.hypothesis_aligner == OF_A_CORPUS and not params.voters
     return [corpus for corpus in params.corpora if of_a_corpus and not params.is_cross_fitted(corpus)]
 
@@ -285,7 +285,7 @@ def sense_rows(
 
 
 def _adjectives(text: Text) -> Iterator[tuple[int, str, str]]:
-    """Of each adjective before a noun that an attack can write: the noun's place, the noun, the adjective."""
+    """For each adjective before a noun that an attack can write: (the noun's place, the noun, the adjective)."""
     start = 0
     for sentence in text.sentences:
         lemmas, heads = sentence.lemmas, sentence.heads

@@ -65,7 +65,7 @@ def bleu_signature(params: DisambiguationParams) -> str:
 
 
 def footer(params: DisambiguationParams) -> Footer:
-    """Where a page's results come from."""
+    """The footer of a page: parameters, models, corpora and versions that its results come from."""
     return notebook.footer(params, facts(params), licensed=list(_filters(params)))
 
 
@@ -175,7 +175,7 @@ def success_figure(rates: pd.DataFrame, y: str, hue: str, empty: str) -> Figure:
 
 
 def _ends(rates: pd.DataFrame) -> tuple[float, float]:
-    """The ends of an axis of rates, with room at the right."""
+    """The two ends of a figure's axis for *rates*, with room at the right."""
     end = min(1.03, 1.15 * float(rates[["value", "high"]].fillna(0).astype(float).to_numpy().max(initial=0.05)))
     return -0.02 * end, end
 
@@ -268,7 +268,7 @@ _DOMAINS = {"OS18": "x", "WMT19": "+"}
 
 
 def both_ways(found: pd.DataFrame, coded: pd.DataFrame) -> pd.DataFrame:
-    """Correlations as defined and, below each that the research code computes otherwise, as coded.
+    """Correlations as the paper defines them; where its code computes one otherwise, a second row has that one.
 
     measure: as rows are called; name: of the measure; compared: whether printed values belong here.
     """
@@ -399,7 +399,7 @@ def _in_model_order(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_sense_labels(params: DisambiguationParams, rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """*rows* with the senses in some columns as tables call them."""
+    """*rows* with the senses in *columns* replaced by the labels that tables use."""
     known = params.homographs.homographs
     for name in columns:
         senses = zip(rows["homograph"], rows[name], strict=True)
@@ -426,7 +426,7 @@ def marked_word(text: str, word: str, element: str = BLUE) -> str:
 
 
 def marked_words(rows: pd.DataFrame, text: str, word: str, element: str = BLUE) -> list[str]:
-    """`marked_word` of two columns."""
+    """The texts in column *text* as HTML, with the word whose place is in column *word* marked."""
     return [marked_word(*each, element) for each in zip(rows[text], rows[word], strict=True)]
 
 
@@ -471,7 +471,7 @@ def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n:
 
 
 def show_successes(params: DisambiguationParams, attacks: pd.DataFrame, name: str, n: int = 5) -> None:
-    """Show successful attacks on each model."""
+    """Show a table of *n* successful attacks on each model."""
     found = successes(params, attacks, n)
     marked = found.assign(
         source=list(map(marked_sample, found.to_dict("records"))),

@@ -256,7 +256,7 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         return bool(self.folds) and corpus == self.training_corpus
 
     def n_of(self, corpus: str) -> int | None:
-        """How many pairs of a test corpus are read."""
+        """How many pairs of the test corpus *corpus* are read; None: all."""
         return self.training_pairs if self.is_cross_fitted(corpus) else self.n_pairs
 
     @property
@@ -267,7 +267,7 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
 
     @property
     def reading(self) -> dict[str, Any]:
-        """How corpora are read, as `nbkit.corpora.load_pairs` takes it."""
+        """How corpora are read, as keyword arguments of `nbkit.corpora.load_pairs`."""
         return {"parsers": self.parsers or None, "on_error": self.on_error}
 
     def narrowed(self, domain: str, model: str) -> DisambiguationParams:
@@ -277,7 +277,7 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
 
     @cached_property
     def homographs(self) -> HomographLexicon:
-        """The sense clusters. Raises as `load_homographs` does."""
+        """The lexicon of homographs and their senses. Raises as `load_homographs` does."""
         return self._lexicon()
 
     def _lexicon(self) -> HomographLexicon:

@@ -19,7 +19,7 @@ _TERMS = 5
 
 
 def random_ranks(keys: Iterable[object], *where: object) -> np.ndarray:
-    """A number by which keys are in random order: the first n are a sample, and part of that of n + 1."""
+    """A random number for each key, always the same: the *n* keys with the lowest are a sample."""
     return np.array([address(*where, key) for key in keys], dtype=np.uint64)
 
 

@@ -38,7 +38,7 @@ def _points(params: IdiomsParams) -> Iterator[Cell]:
 
 
 def _voters(params: IdiomsParams) -> list[Use]:
-    """The voters, for each language."""
+    """The systems whose votes decide on literal translations, one use per language."""
     langs = [(params.source, language) for language in params.languages]
     return [Use(Translators, name, each) for each in langs for name in params.voters or ()]
 

@@ -89,7 +89,7 @@ def mined(params: IdiomsParams, cell: Cell, corpus: str, start: int, n: int) -> 
 
 
 def row_of(pair: IdiomPair) -> dict[str, Any]:
-    """A pair with an idiom as a row.
+    """*pair* as a row of a table: identifier, idiom, source, target and the idiom's spans.
 
     >>> row_of(IdiomPair("1", "a piece of cake", "du gâteau", "piece of cake", ((2, 15),)))["spans"]
     [2, 15]
@@ -174,7 +174,7 @@ def sandbox_identity(cell: Cell) -> dict[str, Any]:
 
 
 def data_identity(params: IdiomsParams, cell: Cell) -> Any:
-    """What stands behind the name of the data; what is mined has its own key."""
+    """What identifies the idiom data: digests of its files, or the sandbox's versions; None for mined data."""
     if params.data == "sandbox-idioms":
         return sandbox_identity(cell)
     return [file_digest(path) for path in files(params, cell)] if params.data != "mined" else None
@@ -187,7 +187,7 @@ def mined_identity(params: IdiomsParams, cell: Cell, corpus: str) -> Any:
 
 
 def texts_identity(params: IdiomsParams, cell: Cell) -> Any:
-    """What cuts or parses sources (`source_texts`)."""
+    """What the tokens of `source_texts` depend on, for store keys: the parser or the tokenizer."""
     spec = params.parsers.get(cell.source)
     return parser_identity(spec, cell.source) if spec else "forms"
 

@@ -78,7 +78,7 @@ def content_words(pair: IdiomPair, text: Text) -> list[str]:
 
 
 def system_of(params: IdiomsParams, cell: Cell) -> dict[str, str]:
-    """The name and the condition of a cell's model."""
+    """What identifies the model of *cell*: its name and its training condition."""
     system = params.system(cell.model)
     return {"name": system.model, "condition": system.condition}
 
@@ -173,7 +173,7 @@ def _judge(
 
 
 def litter_variants(variants: list[Any], cell: Cell, dictionary: pd.DataFrame) -> dict[str, Litter]:
-    """The paper's LitTER, that of its figures, and the variants; "aligned" judges as the paper's."""
+    """LitTER by the name of its variant: the paper's, that of its code ("published"), and those of *variants*."""
     forward, reverse = dictionaries(dictionary)
     paper = Litter(forward, *cell[:2])
     more = {name: replace(paper, **SETTINGS[name]) for name in variants if name in SETTINGS}
@@ -206,7 +206,7 @@ def _likeness_to_plain(cell: Cell, plain: pd.DataFrame, translations: pd.Series)
 
 
 def scored_by(params: IdiomsParams, cell: Cell) -> Any:
-    """The system, and the code of the scores, which is not part of the studies' own."""
+    """What BLEU and chrF depend on beside the texts, for keys: "system", and "code", a digest of their code."""
     code = digest("nbkit.models.translators.texts")
     return {"system": system_of(params, cell) if cell.model else "", "code": code}
 
@@ -250,7 +250,7 @@ def probe_counts(params: IdiomsParams, cell: Cell, items: pd.DataFrame) -> tuple
 
 
 def _probe(params: IdiomsParams, cell: Cell) -> Model:
-    """The probe of the model of a cell."""
+    """The model of *cell*, loaded as a probe of its encoder states."""
     return load_probe(cell.model, *cell[:2], decoding=params.decoding, **params.probing)
 
 

@@ -95,7 +95,7 @@ def learned_pairs(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> lis
 
 
 def aligner_options(name: str, **options: Any) -> dict[str, Any]:
-    """Those of *options* that an aligner takes; functions are called."""
+    """Those of *options* that aligner *name* accepts; a value that is a function is replaced by its result."""
     taken = inspect.signature(ALIGNERS.get(name.partition(":")[0])).parameters
     return {key: value() if callable(value) else value for key, value in options.items() if key in taken}
 
@@ -111,7 +111,7 @@ def _aligner(params: IdiomsParams, cell: Cell, name: str, splits: pd.DataFrame) 
 def align(
     params: IdiomsParams, cell: Cell, splits: pd.DataFrame, sources: Iterable[str], targets: Iterable[str]
 ) -> Iterator[tuple[str, list[Alignment]]]:
-    """Each aligner of the run with its links between sources and targets."""
+    """For each aligner of the run: (its name, its links for each pair of *sources* and *targets*)."""
     texts = zip(sources, targets, strict=True)
     pairs = [(tokens(source, cell.source), tokens(target, cell.target)) for source, target in texts]
     for name in params.aligners:
@@ -188,7 +188,7 @@ def dictionary_files(params: IdiomsParams, cell: Cell) -> tuple[Path, Path | Non
 
 
 def dictionary_identity(params: IdiomsParams, cell: Cell) -> Any:
-    """What stands behind the name of the dictionary."""
+    """What identifies the word dictionary in store keys, such as digests of its files."""
     if params.dictionary == "sandbox":
         return sandbox_identity(cell)
     if params.dictionary == "induced":

@@ -31,7 +31,7 @@ def compared(
     params: IdiomsParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame, dictionary: pd.DataFrame,
     ask_model: Callable[[str, list[str]], list[str]],
 ) -> pd.DataFrame:  # fmt: skip
-    """What one system makes of each idiom, beside the other systems.
+    """A row per idiom: whether one system translates it literally where few of the other systems do.
 
     literal: whether it has a literal translation that fewer than `SHARE` of the others have (triggers, with the number
     of others that have each as votes); NaN where none was possible (open). words: the content words of the idiom that

@@ -34,7 +34,7 @@ EXAMPLE = [*scores.OF, "idiom", "source", "spans", "reference", "hypothesis", "b
 
 @cache
 def _data() -> dict[str, Any]:
-    """All of ``looks.yaml``."""
+    """The contents of ``looks.yaml``: names and colours of the idioms study."""
     return read_own(Path(__file__).with_name("looks.yaml"))
 
 
@@ -196,13 +196,13 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def pair_counts(table: pd.DataFrame) -> list[str]:
-    """Pairs, and idioms in brackets."""
+    """For each row, the number of pairs and, in brackets, of idioms: as "120 (34)"."""
     each: Any = zip(table["n"], table["idioms"], strict=True)
     return [f"{n:,} ({idioms:,}){styles.dagger(idioms)}" for n, idioms in each]
 
 
 def best(table: pd.DataFrame, value: str, *, lower: bool) -> pd.Series:
-    """Which rows of systems hold the best number of their language; none if there is one system."""
+    """For each row, whether it has the best number among the systems of its language; never with one system."""
     numbers = table[value].astype(float).where(~table["model"].isin(CONTROL_NAMES))
     by_language = numbers.groupby(table["language"])
     return numbers.eq(by_language.transform("min" if lower else "max")) & (by_language.transform("count") > 1)
@@ -394,7 +394,7 @@ def texts_table(
 
 
 def marked_source(row: Mapping[Any, Any]) -> str:
-    """A source with its idiom marked; the spans are JSON."""
+    """The row's source sentence as HTML with the idiom marked; its spans are read from JSON."""
     return styles.marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], IDIOM)
 
 
@@ -404,6 +404,6 @@ def named_texts(texts: Mapping[str, str]) -> str:
 
 
 def row_system(row: Mapping[Any, Any], table: pd.DataFrame) -> str:
-    """The system of a row; with its language if there are several."""
+    """The name of a row's system, with its language if *table* has several."""
     of = f"{row['language']}: " if table["language"].nunique() > 1 else ""
     return f"{of}{scores.system_label(row['model'], row['condition'])}"

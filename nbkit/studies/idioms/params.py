@@ -189,7 +189,7 @@ class IdiomsParams(TranslatorParams):
         return [name for name in CONTEXTS if name in wanted]
 
     def contradictions(self) -> Iterator[str]:
-        """Fields that do not fit together, each with the way out."""
+        """Messages on parameters that do not fit together, each with a way out."""
         if self.source in self.languages:
             yield f"'{self.source}' is both the source and a target; remove it from languages"
         if self.voters is not None and (len(self.voters) < 4 or self.contexts):
@@ -225,5 +225,5 @@ class IdiomsParams(TranslatorParams):
         return self.model_copy(update={"languages": [language], "models": {model: self.models[model]}})
 
     def system(self, name: str) -> System:
-        """The system that translates under a name."""
+        """The system that translates under *name*."""
         return next(system for system in self.systems if system.name == name)

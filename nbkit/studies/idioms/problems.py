@@ -64,7 +64,7 @@ def _dictionary(params: IdiomsParams, cell: Cell) -> Iterator[str]:
 
 
 def _ways(params: IdiomsParams, cell: Cell) -> Iterator[str]:
-    """Variants that a language does not have, and statistics of nothing."""
+    """Messages on variants that the language does not have, and on statistics without data."""
     for name in params.variants:
         if (matching := SETTINGS.get(name, {}).get("matching", "exact")) not in known_matchings(cell.target):
             left = ", ".join(each for each in params.variants if each != name)

@@ -62,7 +62,7 @@ def system_label(model: str, condition: str) -> str:
 
 
 def condition_name(condition: str) -> str:
-    """A training condition as the paper's tables write it.
+    """The name of a training condition as in the paper's tables.
 
     >>> condition_name("upsample-20"), condition_name("zero"), condition_name("")
     ('upsample 20x', 'zero', '')

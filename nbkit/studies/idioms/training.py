@@ -56,7 +56,7 @@ def trained_on(recipe: TrainingData | None) -> list[tuple[str, int | None]]:
 
 
 def leaks_identity(params: IdiomsParams, cell: Cell) -> Any:
-    """The training data of a model, as far as it is here."""
+    """What identifies the training data of a model that is on this machine, for store keys."""
     found = []
     for corpus, n in trained_on(trained_by(cell.model, *cell[:2])):
         problems = corpus_texts_problems(corpus, *cell[:2], n)

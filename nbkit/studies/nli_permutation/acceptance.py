@@ -223,7 +223,7 @@ _TEXTS = ["premise", "hypothesis", "permuted_premise", "permuted_hypothesis"]
 
 
 def _by_cell(params: NliPermutationParams) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Each model and set with its pairs, numbered from 0."""
+    """(model, corpus, pairs) for each model and NLI set; the pairs are numbered from 0."""
     pairs = params.study.read(params, "pairs")
     for model, corpus in product(params.models, params.corpora):
         own = pairs[(pairs["model"] == models.label(model, "classify")) & (pairs["corpus"] == corpus)]
@@ -232,7 +232,7 @@ def _by_cell(params: NliPermutationParams) -> Iterator[tuple[str, str, pd.DataFr
 
 
 def _draw(members: Iterable[int], k: int, *where: object) -> list[int]:
-    """*k* of *members*, drawn with addressed randomness."""
+    """*k* of *members*, drawn at random but always the same for the same *where*."""
     return sorted(map(int, members), key=lambda i: address(*where, i))[:k]
 
 

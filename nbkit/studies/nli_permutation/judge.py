@@ -60,7 +60,7 @@ def _judge(params: NliPermutationParams, cell: Cell, items: pd.DataFrame, answer
 
 
 def pairs(params: NliPermutationParams, cell: Cell, part_of_outcomes: pd.DataFrame) -> pd.DataFrame:
-    """A row per pair.
+    """A row per pair: whether original and control get the gold label, and the share of permutations that do.
 
     right, control: whether the original, and the control, get the gold label (NaN: refused); control_entropy: of the
     control. group: D^c, D^f or neither. The other columns are those of `_shares`.

@@ -218,7 +218,7 @@ def show_control(pairs: pd.DataFrame, name: str) -> None:
 
 
 def beside_results(study: Study, results: pd.DataFrame) -> list[str]:
-    """Show the run's numbers beside Tables 2 to 4, 𝒫^c also as coded; the names of the tables that have any of them."""
+    """Show the run's numbers beside the paper's Tables 2 to 4; the names of the tables that have any of them."""
     on, found = [*OF, "measure"], []
     coded = results.loc[results["measure"] == "p_correct_coded", [*OF, "value"]].rename(columns={"value": "coded"})
     ours = results.merge(coded.assign(measure="p_correct"), on=on, how="left")

@@ -26,7 +26,7 @@ from nbkit.studies.base import (
 
 
 def canonical(corpus: str) -> str:
-    """*corpus* with its split, which tables and published values know it by.
+    """The name of *corpus* with its split, the default one if it has none: as in tables.
 
     >>> canonical("sick"), canonical("snli:dev"), canonical("mine.tsv")
     ('sick:test', 'snli:dev', 'mine.tsv')
@@ -141,7 +141,7 @@ class NliPermutationParams(JudgedParams):
         return self.model_copy(update={"models": [model], "max_entropy": twin})
 
     def tokenizer(self, corpus: str) -> tuple[str, bool]:
-        """The tokenizer of *corpus*, and whether it tags parts of speech."""
+        """(the tokenizer of *corpus*, whether it also tags parts of speech)."""
         return nli_tokenizer(corpus, self.language, self.parsers or None)
 
     @property
@@ -159,7 +159,7 @@ HYPOTHESIS = "hypothesis"
 
 
 def clumped(share: float) -> str:
-    """The name of the variant in which *share* of the words stays together (Appendix D).
+    """The name of the kind of permutation that keeps a *share* of the words together in clumps (Appendix D).
 
     >>> clumped(0.25)
     'clumped 0.25'

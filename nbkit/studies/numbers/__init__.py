@@ -33,7 +33,7 @@ def _points(params: NumbersParams) -> Iterator[Cell]:
 
 
 def _skips(params: NumbersParams, cell: Cell) -> Iterable[str]:
-    """The tables of templates, or of sentences, where the parameters name none."""
+    """The names of tables that this run has no data for: those of templates or those of sentences."""
     return [*(_OF_TEMPLATES if params.templates is None else ()), *(_OF_SENTENCES if params.sentences is None else ())]
 
 

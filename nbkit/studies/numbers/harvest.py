@@ -27,7 +27,7 @@ _ERA = re.compile(r"\s(?:BCE?|CE|AD|[vn]\.\s?(?:Chr|u\.\s?Z)|(?:av|apr)\.\s?J|[a
 def harvest(
     texts: Iterable[str], src: str, tgt: str, translate: Callable[[list[str]], Sequence[str]], *, places: str = "text"
 ) -> Iterator[Template]:
-    """The templates in *texts*, by the translations of *translate*: a monolingual corpus and a translator are enough.
+    """Templates from those of *texts* whose translation by *translate* carries all numbers; needs no references.
 
     A sentence becomes a template if one of its numbers can be exchanged (a cardinal number or a percentage that is
     no part of a date, time, name or range, no year by its looks, not *one*, and not there twice) and its translation

@@ -56,7 +56,7 @@ def problems(params: NumbersParams, cell: Cell) -> Iterator[str | None]:
 
 @as_problem
 def _file_problem(params: NumbersParams, lang: str) -> str | None:
-    """Why a file of templates cannot be used, or None."""
+    """Why the run's file of templates for *lang* cannot be used, in words; None if it can."""
     file = params.template_file(lang)
     found = {each.capability for each in load_templates(lang, file, placeholders=params.placeholders)}
     absent = [name for name in params.patterns(lang) if name not in found]

@@ -163,7 +163,7 @@ def _marked(text: str, number: str) -> str:
 
 
 def marked_source(row: Any) -> str:
-    """The source of a row as HTML, the number that was filled in marked."""
+    """The row's source sentence as HTML; the number that fills the template's placeholder is marked."""
     before, _, after = row["template"].partition(PLACEHOLDER)
     return styles.marked(row["source"], [(len(before), len(row["source"]) - len(after))])
 
@@ -183,7 +183,7 @@ def with_marks(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks(params: NumbersParams, rows: pd.DataFrame, purpose: str, columns: Sequence[str]) -> list[int]:
-    """An addressed random rank of each row, by what it is of."""
+    """A random number for each row, the same in every run, derived from *purpose* and the row's *columns*."""
     return [address(params.seed, purpose, *row) for row in rows[list(columns)].itertuples(index=False, name=None)]
 
 
@@ -219,7 +219,7 @@ def show_errors(rows: pd.DataFrame, name: str) -> None:
 
 
 def smallest_failures(params: NumbersParams, rows: pd.DataFrame) -> pd.DataFrame:
-    """The smallest failing numbers, rows of the table smallest, with the templates that they stand in."""
+    """A row for each smallest number that fails, with the template that it stands in."""
     rows = params.study.with_texts(params, rows)
     columns = ["capability", "format", "template", "written", "smallest", "smallest_format", "source", "hypothesis",
                "error", "found", "asked", "proved"]  # fmt: skip

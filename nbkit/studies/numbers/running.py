@@ -68,7 +68,7 @@ def flags(params: NumbersParams, cell: Cell, sentences: pd.DataFrame, answers: p
 
 
 def _flagged(cell: Cell, sentences: pd.DataFrame, outputs: list[str]) -> pd.DataFrame:
-    """A row of `flags` for each sentence and its output."""
+    """A row of the table `flags` for each sentence and its translation."""
     sums = sentence_sums("chrf", outputs, sentences["reference"].tolist(), cell.target)
     pairs = zip(sentences["source"], outputs, strict=True)
     columns: dict[str, Any] = {
@@ -124,7 +124,7 @@ def _verdict(own: Sequence[Any], shared: Sequence[Any]) -> dict[str, Any]:
 
 
 def marks(own: Sequence[Any], shared: Sequence[Any], source: str, lang: str, kind: str) -> list[dict[str, Any]]:
-    """What to mark in a sentence and its translation: what is wrong, or else its quantities."""
+    """What to mark in a sentence and its translation: wrong quantities, or all if none is wrong."""
     flags = ((side, flag[side]) for flag in (*own, *shared) for side in ("source", "output") if len(flag[side]))
     wrong = [span for side, place in flags for span in spans(side, [place], "wrong")]
     stated = (each.span for each in required(source, lang) if kind in (ALL_KINDS, KINDS[each.kind]))

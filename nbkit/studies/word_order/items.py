@@ -63,7 +63,7 @@ def problems(params: WordOrderParams, cell: Cell) -> Iterator[str | None]:
 
 
 def items(params: WordOrderParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
-    """Of each pair the control, and each perturbation that applies to both sides, in every spacing.
+    """For each pair, in every spacing: the control, and each perturbation that applies to source and reference.
 
     Source and reference are perturbed by independent draws, as in the paper (§6.1). second: the reference in another
     draw, None where the perturbation has one outcome for it. moved, moved_reference: where the words that moved stand

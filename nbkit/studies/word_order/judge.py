@@ -67,7 +67,7 @@ def _grouped(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sentence(items: pd.DataFrame) -> np.ndarray:
-    """A number for each item's source text: one that stands again, or in another language's pairs, is not new."""
+    """A number for each item's source text; items with the same text have the same number."""
     return pd.util.hash_pandas_object(items["source"], index=False).to_numpy().view(np.int64)
 
 
@@ -83,7 +83,7 @@ def _carried(cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> tuple[np
 
 
 def difficulty(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
-    """α = κ(g, g⁻) of both sides, and chance: κ of two draws of a reference, where it has more than one outcome."""
+    """How alike source and reference stay when perturbed (α), and, as chance, two draws of one reference."""
     items = items[items["spacing"] == params.spacings[0]]
     drawn = items["second"].notna().to_numpy()
     groups, tables = _grouped(items), []

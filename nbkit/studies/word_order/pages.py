@@ -50,7 +50,7 @@ def why_empty(table: pd.DataFrame, metric: str) -> str:
 
 
 def _in_legend(score: str, metric: str) -> str:
-    """A score in a legend, with the paper's symbol."""
+    """The name of a score for a figure's legend, followed by the paper's symbol for it."""
     label = theme.theme_data()["values"]["score"][score]["label"]
     return label if score == "chance" else f"{theme.symbol(score, metric)}  {label}"
 
@@ -152,7 +152,7 @@ def score_table(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def show_scores(params: WordOrderParams, scores: pd.DataFrame, metric: str, name: str = "", fold: str = "") -> None:
-    """Show `by_perturbation` of one metric, each score with its interval."""
+    """Show a table of one metric's mean score for each perturbation, with intervals; *fold*: how it is folded."""
     known = f"{theme.metric_label(metric)}" if metric != params.kappa else signature(params)
     caption = f"Means with 95% intervals; κ is {known}"
     notebook.show(score_table(scores, metric), name, caption=caption, fold=fold, **_TABLES["scores"])
@@ -215,7 +215,7 @@ def sentences(rows: pd.DataFrame, name: str, caption: str, fold: str = "") -> No
 
 
 def _sentence(row: dict[Any, Any]) -> str:
-    """All texts of a row, one below the other."""
+    """The texts of *row* as HTML, one below the other."""
     texts = {name: styles.isolated(escape(row[name])) for name in _TEXTS if name in row}
     if "moved" in row:
         (texts["changed"],) = marked([row["changed"]], [row["moved"]])

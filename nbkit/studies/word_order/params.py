@@ -152,7 +152,7 @@ class WordOrderParams(TranslatorParams):
 
 
 def own_perturbations(params: WordOrderParams) -> dict[str, str]:
-    """The digests of a user's own perturbations among those of the run."""
+    """The digest of each perturbation of the run that a user has added, by its name."""
     return {name: _source_digest(name) for name in params.perturbation_names if name not in NAMES}
 
 
