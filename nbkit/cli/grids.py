@@ -107,7 +107,7 @@ def run(
 
 
 def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
-    """Print what a run would do."""
+    """Print what a run would do. started: the programs that it would start."""
     rows = [
         ("output", str(summary.output)),
         ("cells", str(summary.cells)),

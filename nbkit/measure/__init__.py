@@ -121,7 +121,7 @@ class Kappa(Protocol):
 
 
 def check_pairs(metric: str, hypotheses: Sequence[str], references: Sequence[str], lang: str | None = None) -> None:
-    """Check the arguments of `Kappa.scores`.
+    """Raise for hypotheses and references that a metric cannot compare: `Kappa.scores` begins with it.
 
     Parameters
     ----------

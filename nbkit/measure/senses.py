@@ -266,7 +266,7 @@ class SenseLookup:
         return known[max(begun, key=lambda noun: (written.startswith(noun), len(noun)))] if begun else None
 
     def _by_gender(self, homograph: Homograph, form: str, genders: frozenset[str]) -> str:
-        """The sense by the gender of an ambiguous noun: the only one with a noun of that meaning."""
+        """The only sense that a noun has in one of *genders* (*der See*, *die See*); `AMBIGUOUS` if none or several."""
         written = _spelling(form)
         known = self.nouns.genders if self.nouns else {}
         noun = written if written in known else next((end for end in known if written.endswith(end)), None)

@@ -156,7 +156,7 @@ class Model(ABC):
         return []
 
     def usage(self, store: Any, texts: Iterable[str] | None = None) -> Any:
-        """What the answers in a *store* cost, of *texts* alone, if given; None for a model that costs nothing."""
+        """Tokens and price of the answers in a *store*, of *texts* alone if given; None for a model that is free."""
         return None
 
     def unanswered(self, inputs: Sequence[Input]) -> list[Input]:

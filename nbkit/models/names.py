@@ -155,9 +155,9 @@ for _noun, _entries in read_own(Path(__file__).with_name("catalogue.yaml")).item
 
 
 def register(task: str, name: str, thing: Any, **shown: Any) -> None:
-    """Add a model under a name: an `Entry`, a function of a list, or ``"package.module:name"`` of either.
+    """Add a model under a name: an `Entry`, a function from a list of texts to one of answers, or ``"module:name"``.
 
-    shown: summary and licence, for lists.
+    shown: summary and licence, as `nbkit list models` shows them.
     """
     CATALOGUE[TASKS[task].noun].register(name, thing, **shown)
 

@@ -191,7 +191,7 @@ def _of_groups(group: np.ndarray, n: np.ndarray, means: np.ndarray, are_fraction
 def _sums_of_relation(
     relation: Any, value: str, by: list[str], cells: list[str], cluster: list[str], min_n: int
 ) -> _Sums:
-    """DuckDB adds up twice: values to cells, then what they add to their cell's mean to clusters."""
+    """The sums that a mean over cells and its clustered interval need: by cell, then deviations by cluster."""
     rows = _projected(relation, {_VALUE: value, _ALL: "0"}, list(dict.fromkeys([*cells, *cluster])))
     rows = rows.filter(f"{_VALUE} IS NOT NULL")
     names = [list(map(_quoted, dict.fromkeys([_ALL, *each]))) for each in (cells, by, [*by, *cluster])]

@@ -447,7 +447,7 @@ def joined(lexicon: HomographLexicon, other: HomographLexicon) -> HomographLexic
 
 
 def repaired(lexicon: HomographLexicon, repairs: Mapping[str, Sequence[Mapping[str, Any]]]) -> HomographLexicon:
-    """*lexicon* with changed senses: what nbkit adds to a published lexicon, which stays as it is.
+    """A copy of *lexicon* with the *repairs* of its words: translations moved into a sense, or taken out of all.
 
     repairs: for each word a list. ``{sense, translations, merges}`` moves translations into a sense, which is made if
     there is none of this name, together with all those of the senses that it merges; ``{ambiguous}`` takes translations

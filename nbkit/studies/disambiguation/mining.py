@@ -178,7 +178,7 @@ def linked_corpora(params: DisambiguationParams, cell: Cell) -> list[str]:
 
 
 def linked(params: DisambiguationParams, cell: Cell, corpus: str, links: pd.DataFrame) -> pd.DataFrame:
-    """The links of a whole test corpus by what was learned on the training corpus."""
+    """The word alignments of a whole test corpus, by the aligner that learned from the training corpus (*links*)."""
     pairs = pairs_of(params, cell, corpus, params.n_pairs)
     return _links_table(hypothesis_aligner(params, cell, links), pairs).assign(corpus=corpus)
 

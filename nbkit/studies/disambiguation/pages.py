@@ -156,7 +156,7 @@ def errors_figure(params: DisambiguationParams, outcomes: pd.DataFrame, rates: p
 
 
 def success_figure(rates: pd.DataFrame, y: str, hue: str, empty: str) -> Figure:
-    """Attack success with the ceiling of each mark in figures beside it: seeds translated right (Figures 2 and 3)."""
+    """Attack success by *y* and *hue*; at the right each one's ceiling, the seeds translated right (Figs 2, 3)."""
     figure = forest(
         rates, y, hue=hue, names=spelled if y == "kind" else None, hues=SETS if hue == "set" else None,
         label="attack success rate (%)", limits=_ends(rates), percent=True, empty=empty,

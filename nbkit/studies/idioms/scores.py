@@ -203,7 +203,7 @@ def _in_context(wide: pd.DataFrame, measure: str, context: str, before: str = ""
 
 
 def results(params: IdiomsParams) -> pd.DataFrame:
-    """Everything that Tables 2 to 4 hold, with what they print.
+    """The scores of Tables 2 to 4 as computed here, each beside the value that the paper prints.
 
     Columns: `OF`, measure ("litter", "unigram_precision", "aligned_chrf", "bleu", "chrf"), of (the aligner or the test
     set; "" of LitTER), value, low, high, n (idioms, or sentences of a test set), as_computed (the value by the research

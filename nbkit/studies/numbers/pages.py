@@ -37,7 +37,7 @@ NO_FAILURE, NO_SENTENCES = _EMPTY.values()
 
 
 def rules() -> dict[str, str]:
-    """The libraries that read and write numbers beside nbkit's own rules, for the footer."""
+    """A line of the footer: the libraries that write numbers beside nbkit's own rules, with their versions."""
     known = provenance.versions(("Babel", "num2words", "cn2an"))
     return {"number rules": ", ".join(f"{name} {version}" for name, version in known.items())}
 
@@ -213,7 +213,7 @@ def _correct(value: str, pattern: str, lang: str) -> str:
 
 
 def show_errors(rows: pd.DataFrame, name: str) -> None:
-    """Show `errors_found`: source, output and the correct number side by side."""
+    """Show the *rows* of `errors_found`, each with source, output and correct number. name: of the copies."""
     shown = with_marks(rows).assign(correct=rows["correct"].map(escape))
     show(shown, name, data=rows, text=True, empty=NO_FAILURE, **_TABLES["errors"])
 

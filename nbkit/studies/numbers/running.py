@@ -68,7 +68,7 @@ def flags(params: NumbersParams, cell: Cell, sentences: pd.DataFrame, answers: p
 
 
 def _flagged(cell: Cell, sentences: pd.DataFrame, outputs: list[str]) -> pd.DataFrame:
-    """A row of the table `flags` for each sentence and its translation."""
+    """A row of the table `flags` for each sentence: which quantities the translation has wrong, and its chrF."""
     sums = sentence_sums("chrf", outputs, sentences["reference"].tolist(), cell.target)
     pairs = zip(sentences["source"], outputs, strict=True)
     columns: dict[str, Any] = {

@@ -63,7 +63,9 @@ def problems(params: WordOrderParams, cell: Cell) -> Iterator[str | None]:
 
 
 def items(params: WordOrderParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
-    """For each pair, in every spacing: the control, and each perturbation that applies to source and reference.
+    """For each of *n* pairs from *start*, a list: the control, and each perturbation that applies to both sides.
+
+    Each stands there in every spacing of the run (blanks between all tokens, or as in the original).
 
     Source and reference are perturbed by independent draws, as in the paper (§6.1). second: the reference in another
     draw, None where the perturbation has one outcome for it. moved, moved_reference: where the words that moved stand

@@ -100,7 +100,7 @@ def difficulty(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
 
 
 def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
-    """κ between two perturbations of one text, for metrics without weights; one row per unordered pair of them."""
+    """How alike two perturbations of one text are, by each metric that needs no network; a row per unordered pair."""
     items = items[(items["spacing"] == params.spacings[0]) & (items["perturbation"] != CONTROL)]
     items = items.assign(sentence=_sentence(items), place=items["perturbation"].map(params.perturbation_names.index))
     two = items.merge(items, on=["unit", "sentence"], suffixes=("_a", "_b")).query("place_a < place_b")

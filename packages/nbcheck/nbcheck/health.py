@@ -378,7 +378,10 @@ def _is_title(words: Sequence[str]) -> bool:
 
 
 def _is_short(length: int, others: Sequence[int], least: int) -> bool:
-    """Whether an output is at most half as long as the median of *others* (sorted), which has no short one."""
+    """Whether an output is at most half as long as the median of *others* (sorted), where few of these are short.
+
+    least: the median from which on that is a sign.
+    """
     middle = median(others)
     return middle >= least and 2 * length <= middle and 1.6 * length <= others[len(others) // 4]
 

@@ -86,7 +86,7 @@ def _readings_in_digits(text: str, parts: Sequence[Quantity], lang: str) -> list
 
 
 def _days_beside_month(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
-    """The days listed beside a month, the first of *quantities*: of *May 3 and 4*, or of *3 and 4 May* in reverse."""
+    """The days that follow quantities[0], a month: both of *May 3 and 4*; of *3 and 4 May*, give these in reverse."""
     days: list[Quantity] = []
     for last, day in pairwise(quantities):
         first, second = sorted((last, day), key=lambda each: each.span)

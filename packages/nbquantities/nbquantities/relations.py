@@ -250,7 +250,7 @@ def in_unit(value: Fraction, unit: str, other: str) -> Fraction | None:
 
 
 def _pint_name(unit: str) -> str:
-    """``square_meter`` is ``square meter``, ``mile_per_hour`` is ``mile per hour``."""
+    """A unit of the rules as pint parses it: ``square meter`` for ``square_meter``."""
     return re.sub("^(square|cubic)_", r"\1 ", unit).replace("_per_", " per ")
 
 

@@ -644,7 +644,7 @@ class Draw:
     def event(
         self, frames: tuple[str, ...], tense: Tense, subject: Phrase | None = None, extras: float = 1.0
     ) -> Clause:
-        """A clause with a verb of *frames*, its participants, and adverbials: those of its tense, and *extras*."""
+        """A clause with a verb of *frames*, its participants and adverbials; *extras*: the chance of optional ones."""
         verb = self.concept(verbs_of(frames))
         clause = Clause(self.key(), verb=verb, tense=tense)
         clause.subject = subject if subject is not None else self.subject(verb.subjects)

@@ -135,7 +135,7 @@ class NliExample:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """The numbers of tokens of the pair, and of all its copies."""
+        """The number of tokens of the pair, and that of all its permuted copies together."""
         return len(self.pair[0]), sum(len(copy[0]) for copy in self.copies)
 
 

@@ -26,7 +26,7 @@ LABELS = dict(zip(VERDICTS, ("pass", "fail", "undecided"), strict=True))
 
 
 def aside_inputs(params: SuiteParams, cell: Cell) -> dict[str, str]:
-    """What quarantine depends on besides the suite: the code of custom expectations, by name."""
+    """What the stored table `aside` depends on besides the suite: the code of custom expectations, by name."""
     return custom_code()
 
 
