@@ -75,7 +75,8 @@ class Noise:
     def of(cls, recipe: TranslatorRecipe, tokenizer: Any, family: Family, start: int) -> Noise:
         """The noise that a recipe asks for; a vocabulary without ``<mask>`` uses its unknown token.
 
-        start: the id that the decoder begins with. The family's language tokens are special, whether the tokenizer's files list them as such or not.
+        start: the id that the decoder begins with. The family's language tokens are special, whether the tokenizer's
+        files list them as such or not.
         """
         mask = tokenizer.mask_token_id
         special = {*tokenizer.all_special_ids, mask}
