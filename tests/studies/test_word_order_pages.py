@@ -136,6 +136,7 @@ def test_a_mean_over_perturbations_names_those_that_it_leaves_out(run, fresh):
     assert "Every perturbation applies to" in fresh("robust_or_faithful", min_n=1).text
 
 
+@pytest.mark.thorough
 def test_an_average_over_models_is_the_mean_of_their_means(page):
     found = page("per_perturbation")
     together, each = found.frame("fig8_bleu_average"), found.frame("fig13_heatmaps")
@@ -144,6 +145,7 @@ def test_an_average_over_models_is_the_mean_of_their_means(page):
     assert together.set_index(keys)["value"].sort_index().tolist() == pytest.approx(expected.tolist())
 
 
+@pytest.mark.thorough
 def test_flips_are_counted_by_both_criteria(run, page):
     table = STUDY.read(run).query("perturbation != 'control' and spacing == 'original'")
     shown = page("flips").frame("table3_table6_flips").set_index(["model", "perturbation", "metric", "criterion"])
@@ -159,6 +161,7 @@ def test_flips_are_counted_by_both_criteria(run, page):
         assert worded["low"] <= worded["value"] <= worded["high"]
 
 
+@pytest.mark.thorough
 def test_samples_are_flips_with_their_texts_and_no_sentence_stands_twice(run, page):
     samples = pages.draw_outcomes(run, "flips", ["target_language", "model"], 3, "beta1 > beta")
     assert len(samples) == 3 and not samples.duplicated("unit").any() and set(samples["model"]) == {"dummy"}
@@ -188,6 +191,7 @@ def test_groups_of_length_cover_all_lengths_once(run, page):
         assert (row.n, row.value) == (inside["unit"].nunique(), pytest.approx(inside["beta1"].mean()))
 
 
+@pytest.mark.thorough
 def test_models_are_compared_pair_by_pair(page):
     tests = page("model_comparison").frame("model_tests")
     row = tests.query("perturbation == 'tree_mirror_pre' and metric == 'bleu' and score == 'beta2'")
