@@ -141,7 +141,7 @@ def _digits(word: str) -> str:
 def word_list(src: str, tgt: str, n: int = 4000) -> WordList:
     """The word forms paired by the gold links of *n* pairs of each mixture of the training splits, and of idioms.
 
-    >>> word_list("en", "de").strength("dog", "hund") > 0.5
+    >>> word_list("en", "de", n=500).strength("dog", "hund") > 0.5
     True
     """
     counts: dict[tuple[str, str], float] = defaultdict(float)
