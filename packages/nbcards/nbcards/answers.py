@@ -212,13 +212,14 @@ def of_file(path: Path, name: str, study: str) -> Answers:
 
 
 def _declared_surprises(found: Outcomes) -> Iterator[Surprise]:
-    """How often each system has a value that the study declares as surprising."""
+    """How often systems have a value that the study declares as surprising: one for all that have it."""
     for each in found.behaviour.surprising:
-        of_systems: Any = found.measured(each.measure).groupby(SYSTEM, sort=False)
-        for (system, *pair), own in of_systems:
-            if n := int((own["value"] == each.value).sum()):
-                of = f"{system} {direction(*pair)}".strip()
-                yield Surprise(each.text.format(system=of, n=n, of=len(own)), each.page)
+        of_systems: Any = found.measured(each.measure).groupby(SYSTEM, sort=False)["value"]
+        counts = [(system, int((own == each.value).sum()), len(own)) for system, own in of_systems]
+        known = [(f"{system} {direction(*pair)}".strip(), n, of) for (system, *pair), n, of in counts if n]
+        if known:
+            systems, n, of = zip(*known, strict=True)
+            yield Surprise(each.text.format(system=", ".join(systems), n=sum(n), of=sum(of)), each.page)
 
 
 def _headlines(found: Outcomes, measure: Measure) -> Iterator[Value]:

@@ -126,12 +126,15 @@ def test_systems_that_contradict_one_claim_are_one_surprise(run: Path):
 
 
 def test_a_failure_that_nothing_is_simpler_than_is_a_surprise(run: Path):
-    """Of the smallest failures the number 1 alone, and with its number."""
+    """Of the smallest failures the number 1 alone, and with its number; systems that have it share a line."""
     cases = outcomes({"good": GOOD})
     smallest = cases.head(3).assign(measure="smallest failure", value=[1.0, 1.0, 20.0], verdict="fail")
-    write_outcomes([cases, smallest], run / "outcomes" / "numbers.parquet", "parquet")
+    more = smallest.assign(system="other")
+    write_outcomes([cases, smallest, more], run / "outcomes" / "numbers.parquet", "parquet")
     (found,) = (each for each in answers.of_entry(run, "numbers", "numbers").surprises() if "smallest" in each.text)
-    assert found.text.startswith("good en→de: 1 is the smallest number that fails (searches that end in it: 2 of 3)")
+    assert found.text.startswith(
+        "good en→de, other en→de: 1 is the smallest number that fails (searches that end in it: 4 of 6)"
+    )
     assert found.page == "smallest_failures"
 
 
