@@ -63,7 +63,7 @@ def write_small(source: Path, target: Path) -> None:
 
 
 def without_normaliser(model: bytes) -> bytes:
-    """A SentencePiece model without its table of Unicode's NFKC, a form that all but French numbers of the sandbox have."""
+    """A SentencePiece model without its table of Unicode's NFKC, which all but French numbers of the sandbox are in."""
     from sentencepiece import sentencepiece_model_pb2
 
     parsed = sentencepiece_model_pb2.ModelProto.FromString(model)  # type: ignore[attr-defined]
