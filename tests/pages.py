@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from html import unescape
 from pathlib import Path
 from re import sub
-from types import CodeType
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -75,7 +75,9 @@ def run_page(name: str, parameters: Mapping[str, Any], output: Path, patch: pyte
     import matplotlib.pyplot as plt
 
     patch.setenv("NBKIT_OUTPUT", str(output))
-    patch.setattr(Figure, "savefig", lambda figure, to, **_: Path(to).touch() if isinstance(to, str | Path) else None)
+    undrawn = SimpleNamespace(print_pdf=lambda to, **_: Path(to).touch(), print_svg=lambda to, **_: None)
+    for canvas in ("FigureCanvasPdf", "FigureCanvasSVG"):
+        patch.setattr(f"nbkit.figures.panels.{canvas}", lambda figure: undrawn)
     shown: dict[str, list[Any]] = {}
     cells = [""]
 
