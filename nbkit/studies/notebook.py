@@ -17,7 +17,6 @@ from matplotlib_inline.backend_inline import set_matplotlib_formats
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
-from nbkit.errors import check_columns
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.models.names import BY_RULE
@@ -83,8 +82,8 @@ def show(
     caption, headings, best
         Of a table, as of `nbkit.figures.styles.styled`.
     columns : sequence of str
-        Those that are shown, in their order; all, if there are none. With a question mark behind it, a column is shown
-        where the table has it and it distinguishes rows.
+        Those that are shown, if the table has them, in their order; all, if there are none. With a question mark behind
+        it, a column is shown where it distinguishes rows.
     html : sequence of str
         Columns that hold HTML, in which everything else is escaped.
     data : DataFrame, optional
@@ -136,8 +135,7 @@ def _styled(
 
 
 def _shown(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """The *columns* without a question mark; with one, those that the table has and that distinguish its rows."""
-    check_columns([each for each in columns if each[-1] != "?"], rows)
+    """Those of *columns* that the table has, and with a question mark that distinguish its rows."""
     there = [each for each in columns if each.removesuffix("?") in rows]
     return [each.removesuffix("?") for each in there if each[-1] != "?" or rows[each[:-1]].nunique() > 1]
 
