@@ -12,6 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from nbkit.errors import UnknownNameError
 from nbkit.figures import panels, theme
 from nbkit.figures.draw import curves, forest, heatmap
 from nbkit.languages import TARGETS
@@ -207,3 +208,18 @@ def test_panels_have_numbers_and_the_broken_line_stands_in_the_legend() -> None:
     assert legend.get_texts()[-1].get_text() == "ceiling"
     assert legend.get_lines()[-1].get_linestyle() == "--"
     assert [line.get_linestyle() for line in left.lines] == ["-", "--"] and len(right.lines) == 1
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rows: forest(rows, "lenght", hue="model"),
+        lambda rows: curves(rows, "lenght", hue="model"),
+        lambda rows: heatmap(rows, "model", "target_language", panel=["lenght"]),
+    ],
+)
+def test_a_column_that_a_table_lacks_is_named(draw):
+    rows = table("1x1", "target_language", "model").assign(length=3)
+    with pytest.raises(UnknownNameError, match="unknown column 'lenght'; did you mean 'length'"):
+        draw(rows)
+    assert theme.message_of(draw(rows.head(0)))  # an empty table may have any columns

@@ -88,6 +88,24 @@ def test_every_system_has_its_headline_with_interval_and_place(run: Path):
     assert "least often <em>numerals</em> (50.0%)" in html
 
 
+def test_copies_and_references_stand_below_the_systems_and_many_answers_are_folded(run: Path):
+    path = run / "outcomes" / "numbers.parquet"
+    controls = {"copy of the source": GOOD, "references": GOOD}
+    write_outcomes([outcomes({**controls, "low": ODD, "good": GOOD})], path, "parquet")
+    found = answers.of_entry(run, "numbers", "numbers")
+    assert [row[0] for row in answers.matrix([found])][:2] == ["good", "low"]
+    fold = "The answer for each of the 7 systems and languages"
+    assert fold not in report.build(run).read_text()
+    write_outcomes([outcomes({f"system {i}": GOOD for i in range(7)})], path, "parquet")
+    assert fold in report.build(run).read_text()
+
+
+def test_a_claim_about_a_mean_weighs_items_and_one_about_a_share_clusters():
+    claim = {"claim": "c", "source": "s", "page": "p", "measure": "anything", "is": "above", "than": 0}
+    averages = [Finding(**claim, share=share).as_measure().average for share in (True, False)]
+    assert averages == ["cluster", "item"]
+
+
 def test_behaviours_share_a_table_only_if_they_share_systems(run: Path):
     found = answers.of_entry(run, "numbers", "numbers")
     good, odd = found.values

@@ -34,4 +34,4 @@ def test_a_folder_is_whole_and_in_half_precision(folder):
 
 def test_sizes():
     sizes = {folder.name: sum(file.stat().st_size for file in folder.iterdir()) for folder in FOLDERS}
-    assert max(sizes.values()) <= 6e6 and sum(sizes.values()) <= 32 * 2**20, sizes
+    assert max(sizes.values()) <= 6e6 and sum(sizes.values()) <= 32e6, sizes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from safetensors.torch import load_file
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 from nbkit.models.files import check_bytes
 from nbsandbox.trained import shipped_folder
@@ -30,3 +31,13 @@ def test_a_model_is_trained_once_and_written_in_half_precision(tmp_path, monkeyp
     before = (trained / "model.safetensors").stat().st_mtime_ns
     shipped.main("mine-en-de")
     assert (trained / "model.safetensors").stat().st_mtime_ns == before
+
+
+def test_without_a_normaliser_normal_texts_have_the_same_tokens(tmp_path):
+    texts = [f"Das Häuschen Nummer {n} gehört der Tante." for n in range(300)]
+    SentencePieceTrainer.train(sentence_iterator=iter(texts), model_prefix=str(tmp_path / "m"), vocab_size=60)
+    whole = (tmp_path / "m.model").read_bytes()
+    small = shipped.without_normaliser(whole)
+    before, after = (SentencePieceProcessor(model_proto=each) for each in (whole, small))
+    assert len(small) < len(whole) / 10 and before.encode(texts) == after.encode(texts)
+    assert before.encode("３") == before.encode("3") and after.encode("３") != after.encode("3")
