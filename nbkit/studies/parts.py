@@ -398,11 +398,11 @@ def latest(cache: dict[Any, T], key: Any, most: int, make: Callable[[], T]) -> T
     """The value of *key* in *cache*, made now if it is missing; only the *most* values made last stay in it.
 
     >>> cache = {}
-    >>> [latest(cache, key, 2, key.upper) for key in "abca"], list(cache)
-    (['A', 'B', 'C', 'A'], ['c', 'a'])
+    >>> [latest(cache, key, 4, key.upper) for key in "abcdae"], list(cache)
+    (['A', 'B', 'C', 'D', 'A', 'E'], ['b', 'c', 'd', 'e'])
     """
     if key not in cache:
-        for oldest in list(cache)[: len(cache) - most + 1]:
+        for oldest in list(cache)[: max(0, len(cache) - most + 1)]:
             del cache[oldest]
         cache[key] = make()
     return cache[key]

@@ -140,8 +140,7 @@ def as_text(table: pd.DataFrame, columns: Sequence[str], form: str = ".1f", time
 def rates_of_sets(rates: Any, table: pd.DataFrame, sets: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """`error_rates` or `success_rates` of each set, with factor: how many times the rate of the random set."""
     chosen = [table[table["item"].isin(members["item"])].assign(set=name) for name, members in sets.items()]
-    found = rates(pd.concat(chosen, ignore_index=True), ["model", "set"])
-    found = found.sort_values("model", key=lambda own: own.map(list(own.unique()).index), kind="stable")
+    found = _in_model_order(rates(pd.concat(chosen, ignore_index=True), ["model", "set"]), table)
     chance = found["model"].map(found[found["set"] == RANDOM].set_index("model")["value"])
     return found.assign(factor=(found["value"] / chance).where((found["set"] != RANDOM) & (chance > 0)))
 
