@@ -30,7 +30,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -629,50 +628,44 @@ def _names_in(tree: ast.expr, known: Any) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-#: What an expression on a relation may consist of, beside the operators.
-_IN_SQL = (ast.Name, ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare,
-           ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)  # fmt: skip
-
-
-class _Sql(ast.NodeTransformer):
-    """Writes names, texts and operators of Python as DuckDB does."""
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """A column."""
-        return ast.Name(_quoted(node.id))
-
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        """A text or a number."""
-        return ast.Name("'" + node.value.replace("'", "''") + "'") if isinstance(node.value, str) else node
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """Arithmetic; & and | are logical."""
-        logical = {ast.BitAnd: ast.And, ast.BitOr: ast.Or}.get(type(node.op))
-        return self.generic_visit(ast.BoolOp(logical(), [node.left, node.right]) if logical else node)
-
-    def visit_Invert(self, node: ast.Invert) -> ast.unaryop:
-        """~ is logical."""
-        return ast.Not()
-
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """A comparison as SQL understands it: a < b < c becomes a < b AND b < c."""
-        sides = pairwise([node.left, *node.comparators])
-        each: list[ast.expr] = [ast.Compare(a, [op], [b]) for (a, b), op in zip(sides, node.ops, strict=True)]
-        return self.generic_visit(ast.BoolOp(ast.And(), each) if len(each) > 1 else node)
+#: The operators of expressions in SQL; what is not here is refused.
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.Pow: "**", ast.And: "AND", ast.Or: "OR",
+    ast.BitAnd: "AND", ast.BitOr: "OR", ast.Not: "NOT", ast.Invert: "NOT", ast.USub: "-", ast.UAdd: "+", ast.Eq: "=",
+    ast.NotEq: "<>", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "IN", ast.NotIn: "NOT IN",
+}  # fmt: skip
 
 
 def _sql(tree: ast.expr, expression: str) -> str:
     """An expression in SQL.
 
     >>> print(_sql(_parsed("reach > 2 and outcome in ['wrong', 'none']"), ""))
-    "reach" > 2 and "outcome" in ['wrong', 'none']
+    (("reach" > 2) AND ("outcome" IN ('wrong', 'none')))
     """
-    if refused := next((node for node in ast.walk(tree) if not isinstance(node, _IN_SQL)), None):
-        raise NbkitError(
-            f"the expression '{expression}' has '{ast.unparse(refused)}', which DuckDB is not asked; on a relation "
-            "there are columns, numbers, texts, + - * / % **, comparisons, in, and, or, not"
-        )
-    return ast.unparse(_Sql().visit(tree))
+    sql = partial(_sql, expression=expression)
+    match tree:
+        case ast.Name(id=name):
+            return _quoted(name)
+        case ast.Constant(value=bool() | int() | float() as number):
+            return str(number)
+        case ast.Constant(value=str() as text):
+            return "'" + text.replace("'", "''") + "'"
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return f"({', '.join(map(sql, elements))})"
+        case ast.UnaryOp(op=operator, operand=operand) if type(operator) in _OPERATORS:
+            return f"({_OPERATORS[type(operator)]} {sql(operand)})"
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
+            return f"({sql(left)} {_OPERATORS[type(operator)]} {sql(right)})"
+        case ast.BoolOp(op=operator, values=values):
+            return f"({f' {_OPERATORS[type(operator)]} '.join(map(sql, values))})"
+        case ast.Compare(left=left, ops=operators, comparators=others) if {*map(type, operators)} <= {*_OPERATORS}:
+            sides = [left, *others]
+            pairs = zip(sides, operators, others, strict=False)
+            return f"({' AND '.join(f'{sql(one)} {_OPERATORS[type(op)]} {sql(other)}' for one, op, other in pairs)})"
+    raise NbkitError(
+        f"the expression '{expression}' has '{ast.unparse(tree)}', which DuckDB is not asked; on a relation there are "
+        "columns, numbers, texts, + - * / % **, comparisons, in, and, or, not"
+    )
 
 
 def _quoted(name: str) -> str:

@@ -500,6 +500,25 @@ def test_what_is_no_table_is_refused(tmp_path) -> None:
         summarise(relation(made(), str(tmp_path)), "beta.round()")
 
 
+@pytest.mark.parametrize(
+    "expression",
+    ["-beta ** 2", "beta ** beta1 ** 2", "1 - (beta - beta1)", "not beta > 0.3", "(beta > 0.2) & (beta1 > 0.3)",
+     "0.1 < beta < 0.6", "beta / (beta1 + 1) % 0.3", "outcome in ['right'] or beta < 0.2"],
+)  # fmt: skip
+def test_an_expression_has_one_meaning(expression, tmp_path) -> None:
+    """Whatever the order in which DuckDB would take its operators."""
+    of_frame, of_relation = (
+        summarise(rows, expression, within=None)["value"].item() for rows in (made(), relation(made(), str(tmp_path)))
+    )
+    assert of_frame == pytest.approx(of_relation, abs=1e-9)
+
+
+@pytest.mark.parametrize("expression", ["beta // beta1", "beta ^ beta1", "beta @ beta1", "beta == None"])
+def test_what_duckdb_would_take_otherwise_is_refused(expression, tmp_path) -> None:
+    with pytest.raises(NbkitError, match="which DuckDB is not asked"):
+        summarise(relation(made(), str(tmp_path)), expression)
+
+
 def test_single_precision_may_exceed_a_range_slightly() -> None:
     frame = pd.DataFrame({"unit": range(4), "value": np.array([1.0000001, 1, 1, 1], dtype=np.float32)})
     row = summarise(frame, "value").iloc[0]
