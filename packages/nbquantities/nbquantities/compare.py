@@ -104,17 +104,20 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     [('wrong', 'fraction changed')]
     """
     check_text(source)
+    check_text(target)
     whole = _of_source(source, src)
-    left = _without_dashes(with_ends(whole), target)
-    right = _without_dashes(with_ends(find_quantities(target, tgt)), source)
+    left = with_ends(whole)
+    closed = _closed(target, left)
+    right = [_opened(quantity, target, closed) for quantity in with_ends(find_quantities(closed, tgt))]
+    left, right = _without_dashes(left, target), _without_dashes(right, source)
     if not left and not right:
         return []
     verdicts: list[Verdict] = []
-    dates = find_dates(source, left, src), find_dates(target, right, tgt)
+    dates = find_dates(source, left, src), find_dates(closed, right, tgt)
     dated = _match_dates(*dates, verdicts) if all(dates) else set[int]()
     left, right = ([quantity for quantity in side if id(quantity) not in dated] for side in (left, right))
     left, right = _match(left, right, verdicts)
-    left, right = _match_by_parts(left, right, verdicts, target)
+    left, right = _match_by_parts(left, right, verdicts, closed)
     right, left = _match_by_parts(right, left, verdicts, source, swapped=True)
     if left or right:
         few = has_word_for_few(source, src), has_word_for_few(target, tgt)
@@ -145,6 +148,35 @@ def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
 def _of_source(source: str, src: str) -> list[Quantity]:
     """The quantities of a source text, cached, because several translations are compared with it."""
     return find_quantities(source, src)
+
+
+#: Groups of three digits with a space behind the separator.
+_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:([.,]) \d{3}(?!\d))(?:\1 \d{3}(?!\d))*")
+
+
+def _closed(target: str, quantities: Iterable[Quantity]) -> str:
+    """*target* with *8, 800* as *8,800* where one of *quantities* is; spaces stand before the number, of one length.
+
+    >>> _closed("from 8, 800 yen or 5, 300", find_quantities("8,800 yen", "en"))
+    'from  8,800 yen or 5, 300'
+    """
+    if _SPACED.search(target) is None:
+        return target
+    values = {abs(quantity.value) for quantity in quantities}
+    return _SPACED.sub(
+        lambda m: m[0].replace(" ", "").rjust(len(m[0])) if Fraction(re.sub(r"\D", "", m[0])) in values else m[0],
+        target,
+    )
+
+
+def _opened(quantity: Quantity, target: str, closed: str) -> Quantity:
+    """A quantity of *closed* as *target* writes it, which is not as the language does if they differ."""
+    start, end = quantity.span
+    while start and target[start:end] != closed[start:end] and closed[start - 1] == " " != target[start - 1]:
+        start -= 1
+    if target[start:end] == closed[start:end]:
+        return quantity
+    return replace(quantity, span=(start, end), surface=target[start:end], localised=False)
 
 
 def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:

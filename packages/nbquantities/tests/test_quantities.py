@@ -147,6 +147,22 @@ def test_without_pint_measures_are_compared_by_name_and_that_is_stated(monkeypat
     assert verdict.wrong == "unit changed, or not converted: pint is not installed"
 
 
+@pytest.mark.parametrize(
+    ("source", "src"),
+    [
+        ("70万本を突破", "ja"),
+        ("seven hundred thousand copies", "en"),
+        ("700,000 copies", "en"),
+        ("销量突破70万本", "zh"),
+    ],
+)
+def test_a_space_behind_the_separator_of_thousands_changes_nothing(source, src):
+    (verdict,) = compare_quantities(source, "More than 700, 000 copies.", src, "en")
+    assert (verdict.grade, verdict.note) == ("tolerable", "notation not localised")
+    assert verdict.target.surface == "700, 000"
+    assert not passes(compare_quantities(source, "More than 700, 001 copies.", src, "en"))
+
+
 @pytest.mark.parametrize(("written", "wrong"), [("1.000", "scale"), ("10.000", "scale"), ("11.000", "value")])
 def test_a_wrong_scale_is_a_power_of_ten(written, wrong):
     (verdict,) = compare_quantities("It costs 100 euros.", f"Es kostet {written} Euro.", "en", "de")
