@@ -17,6 +17,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, as_completed, wait
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from multiprocessing.util import is_exiting
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeAlias, cast
@@ -269,8 +270,8 @@ def prepare_worker(environment: Mapping[str, str], gpus: Sequence[str] = (), loc
             break
     tempfile.tempdir = None  # TMPDIR may be another one now
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # As an exception: answers that came are stored.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    # As an exception: answers that came are stored. A process that is ending anyway ends as it is.
+    signal.signal(signal.SIGTERM, lambda *_: None if is_exiting() else sys.exit(1))
     tqdm.set_lock(threading.RLock())  # one among processes is a semaphore, which a killed process leaves behind
     end_with_parent()
 

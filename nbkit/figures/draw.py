@@ -14,13 +14,16 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nbkit.errors import check_columns
+from nbkit.errors import UnknownNameError, check_columns
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.figures.theme import BEHIND_RULE, PERTURBED, Look, Names, called, looks, ordered
 from nbkit.measure.statistics import FEW
 
 Columns = str | Sequence[str] | None
+
+#: The columns of a table of `nbkit.summarise` that are drawn: a value with the ends of its interval.
+_MEASURED = ("value", "low", "high")
 
 #: How dark a cell of a heatmap is, from 0 to 1, from which on white stands out more from it than black (WCAG 2.1).
 _DARK = 0.72
@@ -68,8 +71,9 @@ def forest(
     empty : str
         What the figure says where the table has no rows.
     """
-    if not len(table := _drawn(table, y, hue, panel)):
+    if not len(table := _drawn(table, y, hue, panel, _MEASURED)):
         return theme.message(empty)
+    marks = None if marks is None else _drawn(marks, y, "value")
     by_category = y in PERTURBED
     heights = _heights(y, table[y])
     own = looks(hue or y, ordered(table[hue or y]), hues if hue else None)
@@ -107,7 +111,7 @@ def forest(
                     panels.intervals(axis, part, places(part), look)
             if marks is not None:
                 part = _same(marks, here, panel)
-                part = part[part[y].isin(heights) & part["value"].notna()]
+                part = part[part[y].isin(heights)]
                 for name, look in kinds.items():
                     bar = part[part["mark"] == name] if "mark" in part else part
                     panels.ticks(axis, bar["value"], places(bar), look)
@@ -141,7 +145,7 @@ def curves(
     else side by side. marks: a table like *table* whose lines are broken. Lines of models behind the placeholder step
     are dotted.
     """
-    if not len(table := _drawn(table, x, hue, panel)):
+    if not len(table := _drawn(table, x, hue, panel, _MEASURED)):
         return theme.message(empty)
     measured = pd.api.types.is_numeric_dtype(table[x])
     stops, own = [] if measured else ordered(table[x]), looks(hue, ordered(table[hue]))
@@ -182,7 +186,7 @@ def heatmap(
     with what stands there instead. Perturbations on both axes are the same rows and columns, in the paper's order.
     columns: how values of *x* are called.
     """
-    if not len(table := _drawn(table, y, x, panel)):
+    if not len(table := _drawn(table, y, x, panel, ["value", *_listed(written)])):
         return theme.message(empty)
     rows, across = (list(_heights(each, table[each])) for each in (y, x))
     if both := y in PERTURBED and x in PERTURBED:
@@ -293,7 +297,9 @@ def _heights(column: str, values: pd.Series) -> Mapping[str, float]:
 
 
 def _ends(limits: str, table: pd.DataFrame) -> tuple[float, float]:
-    """The ends of an axis by name; see `forest`."""
+    """The ends of an axis by name; see `forest`. Raises `UnknownNameError` for another name."""
+    if limits not in ("unit", "zero"):
+        raise UnknownNameError("limits", limits, ["unit", "zero"])
     if limits == "unit":
         return min(-0.03, table["value"].min() - 0.05), max(1.03, table["value"].max() + 0.05)
     there = table[["value", "low", "high"]].to_numpy(dtype=float)

@@ -223,3 +223,18 @@ def test_a_column_that_a_table_lacks_is_named(draw):
     with pytest.raises(UnknownNameError, match="unknown column 'lenght'; did you mean 'length'"):
         draw(rows)
     assert theme.message_of(draw(rows.head(0)))  # an empty table may have any columns
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda rows: forest(rows.drop(columns="low"), "model"), "unknown column 'low'"),
+        (lambda rows: curves(rows.drop(columns="value"), "model", hue="model"), "unknown column 'value'"),
+        (lambda rows: heatmap(rows, "model", "target_language", written="texts"), "unknown column 'texts'"),
+        (lambda rows: forest(rows, "model", marks=rows[["model"]]), "unknown column 'value'"),
+        (lambda rows: forest(rows, "model", limits="units"), "unknown limits 'units'; did you mean 'unit'"),
+    ],
+)
+def test_what_is_drawn_is_named_where_it_is_not_there(draw, message):
+    with pytest.raises(UnknownNameError, match=message):
+        draw(table("1x1", "target_language", "model"))

@@ -92,10 +92,11 @@ class Comparison(Compared):
             return f"No difference could be shown: {tested if self.tests else 'too few items differ to test anything'}."
         whole = [row for row in sure if not row["group"]]
         several = self.differences["target_language"].nunique() > 1
+        shown = ("apart", *["pair"] * several, "systems")
         findings = []
         for verdict in ("worse", "better", "different"):
             of = [
-                f"{row['measure_label']} ({', '.join((row['apart'], *[row['pair']] * several))})"
+                f"{row['measure_label']} ({', '.join(row[name] for name in shown if row[name])})"
                 for row in whole
                 if row["verdict"] == verdict
             ]

@@ -140,6 +140,7 @@ def test_each_comparison_has_its_folder(files):
 def test_few_items_show_no_difference(files):
     found = compare(before().head(40), changed(before(), value={0: 0.0}).head(40))
     assert found.answer == "No difference could be shown: too few items differ to test anything."
+    assert "0 tests" not in found.page() and "here none" in found.page()
     assert re.search(r"with N = 40, a difference of \d\d.\d pp would be detected with 80% power", found.page())
     assert (
         "with N = 4, even the largest possible difference would not be detected with 80% power"
@@ -196,6 +197,9 @@ def test_several_directions_and_systems_have_names_in_each_row():
     rows = list(found.rows())
     assert {row["pair"] for row in rows} == {"en→de", "en→fr"} and {row["systems"] for row in rows} == {"mine", "other"}
     assert "en→fr" in found.page() and " · other" in found.page()
+    other = numbers_of([1.0] * 9, "other")
+    worse = compare(pd.concat([before(), other]), pd.concat([after(), other]))
+    assert ", mine)" in worse.answer and "other" not in worse.answer
 
 
 def test_what_only_one_side_has_is_named(files):

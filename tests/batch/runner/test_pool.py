@@ -51,6 +51,13 @@ def test_progress_bars_of_a_worker_share_no_semaphore():
     assert done.error is None
 
 
+def test_a_worker_that_is_told_to_end_while_it_ends_says_nothing(capfd):
+    source = "import atexit, os, signal\natexit.register(os.kill, os.getpid(), signal.SIGTERM)"
+    with LocalProcesses(1, {}) as run:
+        (done,) = run([Task("x", exec, (source, {}))])
+    assert done.error is None and "SystemExit" not in capfd.readouterr().err
+
+
 def test_an_error_that_cannot_be_pickled_comes_back_as_text():
     source = "class E(Exception):\n def __init__(self, a, b): super().__init__('a b')\nraise E(1, 2)"
     with LocalProcesses(1, {}) as run:
