@@ -105,6 +105,11 @@ class Answers:
     problem: str = ""
 
     @property
+    def headline(self) -> Measure | None:
+        """The measure of the values; None without any."""
+        return self.values[0].measure if self.values else None
+
+    @property
     def claims(self) -> dict[Any, list[Decided]]:
         """Each claim of the paper with its findings, one for each system and direction."""
         found: dict[Any, list[Decided]] = {}

@@ -88,6 +88,16 @@ def test_every_system_has_its_headline_with_interval_and_place(run: Path):
     assert "least often <em>numerals</em> (50.0%)" in html
 
 
+def test_the_index_reads_the_measure_that_the_run_has(run: Path):
+    """A run on running text alone: no notation is asked for, and nothing is weighed by capability."""
+    carried = outcomes({"good": GOOD}).query("measure == 'strict'").assign(measure="carried", groups=[{}] * 180)
+    write_outcomes([carried], run / "outcomes" / "numbers.parquet", "parquet")
+    declared = behaviour_of(STUDIES.get("numbers")).measures
+    html = report.build(run).read_text()
+    assert declared["carried"].reading in html and declared["strict"].reading not in html
+    assert f"{declared['carried'].label}, higher is better</span></th>" in html
+
+
 def test_copies_and_references_stand_below_the_systems_and_many_answers_are_folded(run: Path):
     path = run / "outcomes" / "numbers.parquet"
     controls = {"copy of the source": GOOD, "references": GOOD}
