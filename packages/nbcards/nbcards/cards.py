@@ -135,6 +135,14 @@ class BehaviourOf(_Part):
     corpora: dict[str, str] = Field(description="Corpora and models with their licences.")
     params: dict[str, Any]
 
+    @property
+    def reasons(self) -> dict[str, list[str]]:
+        """Why there is no value, with the systems that have none."""
+        found: dict[str, list[str]] = {}
+        for system, why in self.not_measurable.items():
+            found.setdefault(why, []).append(system)
+        return found
+
 
 class Healthy(_Part):
     """What is wrong with one system's translations."""
@@ -274,8 +282,8 @@ def markdown(card: Card) -> str:
         lines += [f"\n{health.missing}"] * bool(health.missing) + [""]
     for behaviour in card.behaviours:
         lines += [f"### {behaviour.title}", "", f"*{behaviour.question}*", ""]
-        lines += [f"{sentence}" for sentences in behaviour.answers.values() for sentence in sentences[:1]]
-        lines += [f"Not measurable for {name}: {_cell(why)}" for name, why in behaviour.not_measurable.items()]
+        lines += [f"- {sentence}" for sentences in behaviour.answers.values() for sentence in sentences[:1]]
+        lines += [f"- Not measurable for {', '.join(of)}: {_cell(why)}" for why, of in behaviour.reasons.items()]
         lines += [f"\n> {_cell(warning)}" for warning in behaviour.warnings]
         if behaviour.measures:
             lines += ["", "| measure | system | value [95% interval] | N |", "|---|---|---|---|"]

@@ -70,8 +70,8 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
     "not measurable because …". Raises `NbkitError`, before anything is asked, where no behaviour can be measured.
     """
     if not plan.measurable:
-        reasons = dict.fromkeys(each.reason for each in plan.behaviours if each.systems)
-        raise NbkitError(f"no behaviour can be measured: {'; '.join(reasons)}")
+        reasons = (f"\n  {each.behaviour.title}: {each.reason}" for each in plan.behaviours if each.systems)
+        raise NbkitError(f"no behaviour can be measured:{''.join(reasons)}")
     check_folder(folder, PAGE)
     check_owner(folder, plan.pair, list(plan.systems.values()))
     began = time.monotonic()
@@ -187,8 +187,8 @@ def _behaviour_of(planned: Planned, found: Outcomes | None, reason: str, pair: t
 
 
 def _with_people(sentence: str, measure: MeasureOf) -> str:
-    """*sentence* with the values that references, which people wrote, get by the same measure."""
-    people = (f"; {each.system} (by people): {measure.with_interval(each)}" for each in measure.people)
+    """*sentence* with the values that references get by the same measure."""
+    people = (f"; {each.system}: {measure.with_interval(each)}" for each in measure.people)
     return sentence.removesuffix(".") + "".join(people) + "."
 
 
@@ -259,6 +259,30 @@ def _common_reasons(measure: Measure, rows: pd.DataFrame, n: int) -> str:
     return "; ".join([*named, f"{more:,}: other reasons"] if more and named else named)
 
 
+def _warnings_of(value: Value, measure: Measure, shown: MeasureOf, undecided: pd.DataFrame) -> Iterator[str]:
+    """Sentences on one system's *value* of the first measure. undecided: its rows that could not be judged."""
+    if value.n and value.undecided > MUCH * (value.n + value.undecided):
+        why = _common_reasons(measure, undecided, value.undecided)
+        yield (
+            f"{value.undecided:,} of {value.n + value.undecided:,} items could not be judged{why and f' ({why})'}; the "
+            "value is that of the others."
+        )
+    unseen = undecided.dropna(subset="value")
+    if len(unseen) > MUCH * value.n:
+        why = _common_reasons(measure, unseen, len(unseen))
+        yield (
+            f"{len(unseen):,} of {value.n:,} items could not have shown an error{why and f' ({why})'}; by the "
+            "measure’s definition they count as right."
+        )
+    share = value.value if value.value is not None and shown.share else 0.5
+    wrong = 1 - share if shown.better == "higher" else share
+    if shown.better and wrong < _CEILING:
+        yield (
+            f"{round(wrong * value.n):,} of {value.n:,} items went wrong: so near to the best possible value, "
+            "this test can hardly separate good systems from better ones."
+        )
+
+
 def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], rows: pd.DataFrame) -> Iterator[str]:
     """Sentences on why values are to be read with care: few units, many undecided items, what the study declares.
 
@@ -269,28 +293,12 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], rows: 
         items = min(value.n for value in measures[0].values if value.clusters == fewest)
         behind = f" behind the {items:,} items" * (items > fewest)
         yield f"Only {fewest} different texts, numbers or idioms{behind}: a few of them can change the result."
+    of_systems: dict[str, list[str]] = {}
     for value in measures[0].values:
-        every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
-        if value.n and value.undecided > MUCH * every:
-            why = _common_reasons(measured[0], _undecided(rows, value.system), value.undecided)
-            yield (
-                f"{of}{value.undecided:,} of {every:,} items could not be judged{why and f' ({why})'}; the value is "
-                "that of the others."
-            )
-        unseen = _undecided(rows, value.system).dropna(subset="value")
-        if len(unseen) > MUCH * value.n:
-            why = _common_reasons(measured[0], unseen, len(unseen))
-            yield (
-                f"{of}{len(unseen):,} of {value.n:,} items could not have shown an error{why and f' ({why})'}; by the "
-                "measure’s definition they count as right."
-            )
-        share = value.value if value.value is not None and measures[0].share else 0.5
-        wrong = 1 - share if measures[0].better == "higher" else share
-        if measures[0].better and wrong < _CEILING:
-            yield (
-                f"{of}{round(wrong * value.n):,} of {value.n:,} items went wrong: so near to the best possible value, "
-                "this test can hardly separate good systems from better ones."
-            )
+        for sentence in _warnings_of(value, measured[0], measures[0], _undecided(rows, value.system)):
+            of_systems.setdefault(sentence, []).append(value.system)
+    several = len(measures[0].values) > 1
+    yield from (f"{', '.join(names)}: {text}" if several else text for text, names in of_systems.items())
     if len({(value.n, value.undecided) for value in measures[0].values}) > 1:
         judged = ", ".join(f"{value.system} {value.n:,}" for value in measures[0].values)
         yield (

@@ -282,6 +282,18 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_what_holds_of_several_systems_is_said_once(files):
+    shutil.copy(files / "mine.de", files / "yours.de")
+    plan = plan_card([f"outputs:{files}/{name}.de" for name in ("mine", "yours")], ("en", "de"))
+    card = make_card(plan, files / "card")
+    order = card.behaviours[0]
+    assert order.reasons == {order.not_measurable["mine"]: ["mine", "yours"]}
+    text, page = ((files / "card" / f"card.{form}").read_text(encoding="utf-8") for form in ("md", "html"))
+    assert text.count("- Not measurable for mine, yours: a file of translations") == 1
+    assert page.count("a file of translations") == 1
+    assert all(re.search(f"^- With only .*{name} carries over", text, re.MULTILINE) for name in ("mine", "yours"))
+
+
 def test_the_numbers_of_a_file_of_outputs_are_those_of_its_sources(files):
     """Each sentence keeps its quantities; the same amount in another unit is no failure."""
     plan = plan_card([f"outputs:{files}/mine.de"], ("en", "de"))
@@ -293,7 +305,7 @@ def test_the_numbers_of_a_file_of_outputs_are_those_of_its_sources(files):
     # "Er zahlte etwas.": the reference loses a quantity, too.
     (people,) = card.behaviours[0].measures[0].people
     assert (people.system, people.n, round(people.value * people.n)) == ("reference", 6, 5)
-    assert "; reference (by people): 83.3% [" in card.behaviours[0].answers["mine"][0]
+    assert "; reference: 83.3% [" in card.behaviours[0].answers["mine"][0]
     assert [each.role for each in card.behaviours[0].items] == ["fails", "passes", "passes"]
     assert all(span["label"] == "quantity" for span in card.behaviours[0].items[1].spans)
     assert "those of other systems included: 23 of 25" in (files / "card/card.html").read_text(encoding="utf-8")
@@ -356,7 +368,7 @@ def test_texts_that_are_named_replace_those_that_are_not_there(files, monkeypatc
 def test_a_card_that_could_say_nothing_is_refused_before_anything_is_written(tmp_path):
     plan = plan_card([str(tmp_path / "empty")], ("en", "de"))
     assert not plan.measurable
-    with pytest.raises(NbkitError, match=r"no behaviour can be measured: .*empty"):
+    with pytest.raises(NbkitError, match=r"no behaviour can be measured:\n  Word order: .*empty"):
         make_card(plan, tmp_path / "card")
     assert not (tmp_path / "card").exists()
 
