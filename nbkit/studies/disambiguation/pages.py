@@ -232,7 +232,7 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     """Correlations with 95 % intervals, a row per measure; beside a model those that the paper prints of its kind.
 
     coded: the correlations as the research code computes them. Where these are others, they have a separate row, with
-    the printed ones. Shaded: smaller than the largest model's threshold of a large effect.
+    the printed ones. Shaded: smaller than the threshold of a large effect of every model.
     """
     if not found["value"].notna().any():
         return theme.message(empty)
@@ -246,9 +246,9 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     figure = forest(
         known.assign(n=known[["n_yes", "n_no"]].min(axis=1)), "measure", hue="model", names=lambda name: name,
         label="rank-biserial correlation", zero=0, limits=(-1.03, 1.03),
-        more=[*of.values(), Look("no large effect", "#D9D9D9", "s")],
+        more=[*of.values(), Look("no large effect in any model", "#D9D9D9", "s")],
     )  # fmt: skip
-    (axis,), limit = figure.axes, known["large"].max()
+    (axis,), limit = figure.axes, known["large"].min()
     axis.axvspan(-limit, limit, color="#8A8A8A", alpha=0.12, linewidth=0, zorder=0)
     models, places = list(dict.fromkeys(known["model"])), list(dict.fromkeys(known["measure"]))
     beside = dict(zip(models, dodge(len(models)), strict=True))

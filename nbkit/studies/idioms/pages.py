@@ -87,7 +87,8 @@ def contexts_figure(effects: pd.DataFrame, params: IdiomsParams, measures: Seque
     titles = ["\n".join(filter(None, each)) for each in shown]
     return draw.curves(
         own.assign(panel=titles), "context", hue="model", panel="panel", label=axis, across="the idiom is encoded",
-        names=_data()["contexts"], empty=scores.why_empty(params, "probed"),
+        names=_data()["contexts"], per_line=3 if len(measures) == 1 else len(measures),
+        empty=scores.why_empty(params, "probed"),
     )  # fmt: skip
 
 

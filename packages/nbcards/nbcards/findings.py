@@ -89,7 +89,7 @@ class Decided(Declared):
         if self.finding.with_ or self.finding.than is not None:
             of = "ρ = " * bool(self.finding.with_)
             return f"{of}{measured.written(self.value)} {measured.interval(self.low, self.high)}, {n}"
-        beside = f" beside {self.beside.replace('_', ' ')}" * bool(self.beside)
+        beside = f" against {self.beside.replace('_', ' ')}" * bool(self.beside)
         return f"{apart(self.value, measured)} {interval_apart(self.low, self.high, measured)}{beside}, {n}"
 
 

@@ -192,7 +192,7 @@ def test_the_highest_is_higher_than_each_other():
     shares = {"integers": 0.7, "decimals": 0.95, "separators": 0.6, "numerals": 0.1}
     (decided,) = decide(outcomes({"one": shares}), Finding(**easiest))
     assert (decided.verdict, decided.beside, decided.value) == ("differs", "decimals", pytest.approx(-0.25))
-    assert decided.numbers.startswith("−25.0 pp [") and "] beside decimals, N = 60" in decided.numbers
+    assert decided.numbers.startswith("−25.0 pp [") and "] against decimals, N = 60" in decided.numbers
     tiny = outcomes({"one": {"decimals": 1.0}}, n=4)
     (decided,) = decide(pd.concat([outcomes({"one": {"integers": 0.7, "numerals": 0.1}}), tiny]), Finding(**easiest))
     assert (decided.verdict, decided.beside) == ("holds", "numerals")
