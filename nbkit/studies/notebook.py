@@ -170,8 +170,9 @@ def extremes(table: pd.DataFrame, form: str = ".2f", times: float = 1) -> str:
     >>> extremes(rates, ".0f", 100), extremes(rates.head(1)), extremes(rates.assign(value=1))
     ('20 [10, 30] (French (fr)) to 50 [40, 60] (German (de))', '0.50 [0.40, 0.60]', '1.00 (all 2)')
     """
-    if len(table) > 1 and table["value"].nunique() == 1:
-        return styles.signs(f"{times * table['value'].iloc[0]:{form}} (all {len(table)})")
+    least, most = (f"{times * end:{form}}" for end in (table["value"].min(), table["value"].max()))
+    if len(table) > 1 and least == most:
+        return styles.signs(f"{least} (all {len(table)})")
     names = styles.varying(table, list(map(str, table))[: list(table).index("value")])
     ends = table.sort_values("value", kind="stable").iloc[:: max(1, len(table) - 1)]
     cells = map(styles.signs, styles.cells(ends, "value", ["low", "high"], form, times, "n" if "n" in ends else None))
