@@ -72,8 +72,10 @@ def with_small_normaliser(model: bytes) -> bytes:
     from sentencepiece import SentencePieceNormalizer, sentencepiece_model_pb2
 
     parsed = sentencepiece_model_pb2.ModelProto.FromString(model)  # type: ignore[attr-defined]
-    plain = {"add_dummy_prefix": False, "escape_whitespaces": False, "remove_extra_whitespaces": False}
-    whole = SentencePieceNormalizer(rule_name=parsed.normalizer_spec.name, **plain)
+    whole = SentencePieceNormalizer(
+        rule_name=parsed.normalizer_spec.name, add_dummy_prefix=False, escape_whitespaces=False,
+        remove_extra_whitespaces=False,
+    )  # fmt: skip
     known = {" ", *"".join(each.piece for each in parsed.pieces)}
     characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
     composed = (unicodedata.normalize("NFD", each) for each in known)
