@@ -285,8 +285,8 @@ class NliFiles(Files):
         return next((label for label, spellings in catalogue()["labels"].items() if text in spellings), text)
 
 
-def named_files(name: str, entry: Mapping[str, Any]) -> NliFiles:
-    """The NLI set of a catalogue entry."""
+def nli_files(name: str, entry: Mapping[str, Any]) -> NliFiles:
+    """The NLI set that the catalogue *entry* describes; no file is read."""
     files = entry["files"] if isinstance(entry["files"], dict) else {}
     place = place_of(name, entry, "{file}" if files else entry["files"], "PAIRS.tsv, PAIRS.jsonl or PAIRS.parquet")
     lists = {key: tuple(entry.get(key, ())) for key in ("languages", "splits", "classes")}
@@ -334,7 +334,7 @@ class NliSandbox(SandboxCorpus):
 NliCorpus: TypeAlias = NliFiles | NliSandbox
 
 
-#: All NLI sets that have a name. Register your own: ``NLI_CORPORA.register("mine", named_files("mine", {…}))``.
+#: All NLI sets that have a name. Register your own: ``NLI_CORPORA.register("mine", nli_files("mine", {…}))``.
 NLI_CORPORA: Registry[NliCorpus] = Registry("NLI corpus")
 
 
@@ -445,7 +445,7 @@ def _resolve(corpus: str, lang: str, **how: Any) -> tuple[NliCorpus, Request]:
 def _register() -> None:
     """Register the catalogue's corpora."""
     for name, entry in catalogue()["corpora"].items():
-        found = named_files(name, entry) if "files" in entry else NliSandbox(name)
+        found = nli_files(name, entry) if "files" in entry else NliSandbox(name)
         NLI_CORPORA.register(name, found, **{each: entry.get(each, "") for each in ("summary", "domain", "licence")})
 
 

@@ -557,7 +557,7 @@ def own_flags(
 
     Where several systems are flagged at the same quantity, its source is often unclear, or misread by nbkit.
     verdicts: of `compare_quantities` on each system's translation of one source. voters: the systems that
-    excuse others (`voting`); by default all.
+    excuse others (`voters_of`); by default all.
 
     >>> from nbkit.numbers import compare_quantities
     >>> source = "It closes at 5 and 6."
@@ -573,14 +573,14 @@ def own_flags(
     return {name: [each for each in own if having[quantity_of(each)] <= most[name]] for name, own in flags.items()}
 
 
-def voting(texts: Mapping[str, Sequence[str]], wrong: Mapping[str, int]) -> set[str]:
-    """The systems whose errors excuse the same errors of others: one of those whose texts are alike, and no broken one.
+def voters_of(texts: Mapping[str, Sequence[str]], wrong: Mapping[str, int]) -> set[str]:
+    """The systems that `own_flags` compares others with: one per distinct set of *texts*, without unusually bad ones.
 
-    texts: of each system. wrong: lines of each that have an error; broken is a system with more than twice the median,
-    and more than `FEW_ERRORS` above it.
+    texts: of each system. wrong: how many lines of each have an error; more than twice the median, and more than
+    `FEW_ERRORS` above it, is unusually bad.
 
     >>> texts = {"a": ["x"], "b": ["y"], "again b": ["y"], "c": ["z"], "broken": [""]}
-    >>> sorted(voting(texts, {"a": 4, "b": 5, "again b": 5, "c": 3, "broken": 60}))
+    >>> sorted(voters_of(texts, {"a": 4, "b": 5, "again b": 5, "c": 3, "broken": 60}))
     ['a', 'b', 'c']
     """
     distinct = {tuple(lines): name for name, lines in reversed(list(texts.items()))}

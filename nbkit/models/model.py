@@ -101,8 +101,8 @@ class Model(ABC):
         """The `identity` with the version of the model's code, as it is part of keys."""
         return {self.task.version_name: 1, **self.identity()}
 
-    def read_key(self) -> Record:
-        """The part of a table's key that identifies the model, its search, and how `read` understands answers."""
+    def table_key(self) -> Record:
+        """The model's part of a table's store key: its identity, its search, and how `read` understands answers."""
         more = {"decoding": self.reference.decoding.identity()} if self.task.name == "translate" else {}
         return {"model": self.versioned(), **more}
 

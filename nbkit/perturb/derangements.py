@@ -158,8 +158,9 @@ def _last_steps(ways: list[int], m: int, c: int, after: int) -> tuple[list[tuple
 
 
 def _insertions(m: int, c: int, at_home: int, broken: int, placed: int) -> int:
-    """The ways to put c new tokens of one form into a permutation of m, *placed* of them at home, *broken* driven out.
+    """The number of ways to insert c tokens of one form into a permutation of m tokens.
 
+    *at_home* of these stand where their form is; *broken* of them no longer do then, and *placed* of the c tokens do.
     C(c, t)² t! ways to have t arrows among the new ones leave b = c − t chains, which go into b arrows of the old,
     s of them among the h at home: b! C(h, s) C(m − h, b − s).
     """

@@ -112,7 +112,7 @@ class Run:
             raise NbkitError("\n".join(problems))
 
     def parts(self, table: Table) -> Iterator[Part]:
-        """The parts of a table as far as they are known: all of them once the table with its units is there."""
+        """The units in which a table is stored; for a table on items, only as far as these are computed."""
         for first in self.first_parts(table):
             yield from first.with_following()
 

@@ -556,7 +556,7 @@ class PhraseMatcher:
         ]
         document = Doc(self._vocab, words=row.texts, lemmas=lemmas)
         places = (row.trimmed(start, end) for _, start, end in self._matchers[name](document))
-        return sorted({place for place in places if not row.is_amount(place[1])})
+        return sorted({place for place in places if not row.modifies_number(place[1])})
 
 
 def read_phrases(path: str | Path) -> list[str]:
@@ -605,8 +605,8 @@ class _Row:
         words = [place for place in range(start, end) if _is_word(self.texts[place])]
         return (words[0], words[-1] + 1) if words else (end - 1, end)
 
-    def is_amount(self, end: int) -> bool:
-        """Whether what ends there ends in a word that says how much of the number after it: *got over 320 votes*."""
+    def modifies_number(self, end: int) -> bool:
+        """Whether the word before *end* belongs to a number after it, as *over* does in *got over 320 votes*."""
         after = self.texts[end] if end < len(self.texts) else ""
         return after[:1].isdigit() and self.lowers[end - 1] in phrase_words()["before_numbers"]
 

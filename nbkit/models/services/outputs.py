@@ -358,7 +358,7 @@ def rounds(folder: Path) -> list[Round]:
 
 
 def text_digest(text: str) -> str:
-    """What a manifest knows a text of a round by.
+    """The digest of *text*, ignoring spacing, by which `check_unchanged` notices that a written source has changed.
 
     >>> text_digest("One  text.") == text_digest("One text. ")
     True

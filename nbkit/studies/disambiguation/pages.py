@@ -319,8 +319,8 @@ def show_strengths_beside(
     printed(STUDY, artefact, ["model"], "measure", folded=len(both) > 0)
 
 
-def whole_sentences(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.DataFrame:
-    """Attacks with the biases of whole samples in place of their attractors', as the research code scores them.
+def with_sentence_biases(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.DataFrame:
+    """*attacks* with biases summed over the whole sample, not of the attractor alone, as the research code scores them.
 
     A bias is the sum over the seed's words without the one replaced, and the attractor, by the sample's length; PPMI is
     the research code's. Source: test_attractor_correlations.py.
@@ -442,8 +442,8 @@ def marked_sample(row: Mapping[Any, Any]) -> str:
     return styles.marked_by(shown, [(start, start + len(replaced), _STRUCK), *moved])
 
 
-def marked_print(text: str, row: Mapping[Any, Any], homograph: int = 0) -> str:
-    """A sample that the paper prints, with the word that was replaced. homograph: which of its places counts."""
+def printed_sample(text: str, row: Mapping[Any, Any], homograph: int = 0) -> str:
+    """A sample printed in the paper as HTML, words of *row* marked; homograph: its occurrence (−1: the last)."""
     marks = []
     for name, element, place in (("attractor", RED, 0), ("homograph", BLUE, homograph), ("replaced", _STRUCK, 0)):
         if row[name]:

@@ -34,7 +34,6 @@ from nbquantities.relations import (
     SHARES,
     Grade,
     Relation,
-    converted,
     digits_of,
     in_the_range_of,
     in_unit,
@@ -42,6 +41,7 @@ from nbquantities.relations import (
     name_in,
     relation,
     short_unit,
+    unit_relation,
 )
 
 _How = TypeVar("_How")
@@ -411,7 +411,7 @@ def _in_another_unit(quantity: Quantity, side: Iterable[Quantity], other: Iterab
     """
     if quantity.kind != "measure":
         return False
-    if any(converted(each, quantity) for each in other if each.kind == "measure" and each.unit != quantity.unit):
+    if any(unit_relation(each, quantity) for each in other if each.kind == "measure" and each.unit != quantity.unit):
         return True
     if any(in_the_range_of(each, quantity) for each in other if each.kind == "decade"):
         return True

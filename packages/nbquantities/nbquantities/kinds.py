@@ -266,7 +266,7 @@ def _ranged(text: str, found: list[Quantity]) -> list[Quantity]:
 
 
 def is_year(quantity: Quantity) -> bool:
-    """Whether it can be a year of our time.
+    """Whether *quantity* can be a year: a whole number from 1000 to 2199, without a unit or with *year*.
 
     >>> [is_year(quantity) for quantity in find_quantities("1998, 800 m", "en")]
     [True, False]

@@ -156,10 +156,10 @@ def _one_number(parts: list[str], signs: str, rules: Convention) -> tuple[str, b
     return f"{''.join(parts[:-1])}.{parts[-1]}", (group, last) in rules.pairs if before else last == rules.decimal
 
 
-def traditional_literal(text: str, start: int) -> Piece:
-    """The number of a match of `TRADITIONAL`.
+def tamil_numeral(text: str, start: int) -> Piece:
+    """The value of a Tamil numeral with signs for 10, 100 and 1000 (all of *text*, at *start* in its sentence).
 
-    >>> traditional_literal("௩௲௪௱௫௰௬", 0).key, traditional_literal("௰௲", 0).key
+    >>> tamil_numeral("௩௲௪௱௫௰௬", 0).key, tamil_numeral("௰௲", 0).key
     ('3456', '10000')
     """
     thousands, sign, rest = text.rpartition("௲")
@@ -298,7 +298,7 @@ class SpacedReader:
         if token.lastindex == 2:
             self._add_literals(text, token[2], start, pieces)
         elif token.lastindex == 1:
-            pieces.append(traditional_literal(token[1], start))
+            pieces.append(tamil_numeral(token[1], start))
         elif token[0] in VULGAR:
             self._add_vulgar(text, token[0], start, pieces)
         elif pieces and pieces[-1].written is not None:  # 5 millions: a plural that is no number by itself

@@ -153,7 +153,7 @@ def negation(draw: Draw) -> list[Clause]:
 
 @construction
 def negated_modal(draw: Draw) -> list[Clause]:
-    """*Anna cannot find the key.*"""
+    """A sentence whose modal verb is negated: *Anna cannot find the key.*"""
     clause = draw.event(("tr", "able"), draw.pick(("present", "past")))
     clause.modal = "can"
     clause.negative = True

@@ -160,7 +160,7 @@ def described(draw: Draw) -> Clause | None:
 
 @family
 def roles(draw: Draw) -> Clause | None:
-    """A hypothesis on two persons whose roles can be swapped: *Anna praised the man*."""
+    """A hypothesis on two persons, which rules may exchange for the premise: *Anna praised the man*; else None."""
     verb = draw.concept([lexemes_of("verbs")[name] for name in data("entailment")["deeds"]])
     clause = Clause(draw.key(), verb=verb, subject=someone(draw), tense="past")
     if "di" in verb.kinds:
@@ -442,7 +442,7 @@ def _excludes(details: dict[str, Lexeme], wanted: dict[str, Lexeme]) -> bool:
 
 @rule
 def other_quality(draw: Draw, premise: Clause) -> Clause | None:
-    """*bought an expensive bag* ⊭ *bought a red bag*."""
+    """The premise with another, compatible adjective: *bought an expensive bag* ⊭ *bought a red bag*."""
     phrase = premise.its_object
     assert phrase.adjective is not None
     barred = {phrase.adjective, *opposites(phrase.adjective)}
@@ -452,7 +452,7 @@ def other_quality(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def antonym(draw: Draw, premise: Clause) -> Clause | None:
-    """*bought a blue bag* contradicts *bought a red bag*."""
+    """The premise with an opposite adjective: *bought a blue bag* contradicts *bought a red bag*."""
     phrase = premise.its_object
     assert phrase.adjective is not None
     phrase.adjective = draw.concept([a for a in opposites(phrase.adjective) if a in adjectives_of(phrase.its_noun)])

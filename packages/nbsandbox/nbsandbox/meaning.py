@@ -166,7 +166,7 @@ class Phrase:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of the noun; a pronoun has none."""
+        """The semantic classes of the noun, such as *person* or *mass*; none for a pronoun."""
         return self.noun.kinds if self.noun is not None else frozenset()
 
     @property

@@ -326,7 +326,7 @@ def idioms() -> tuple[Idiom, ...]:
 
 @cache
 def literal_verbs() -> dict[Lexeme, tuple[Lexeme, ...]]:
-    """Verbs with the objects that they have in regular text (``literal`` in ``data/idioms.yaml``)."""
+    """For each verb of sentences without idioms, the objects it takes there (``literal`` of ``data/idioms.yaml``)."""
     rows = data("idioms")["literal"]["verbs"].items()
     return {find_lexeme(verb, VERBAL): tuple(find_lexeme(noun, NOMINAL) for noun in nouns) for verb, nouns in rows}
 
@@ -418,7 +418,7 @@ def idiom_tokens(clause: Clause, addresses: list[tuple[int, ...]]) -> tuple[int,
 
 
 def with_idiom_aligned(clause: Clause, addresses: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The addresses of English tokens, all words of the idiom with that of its meaning if this is a single word.
+    """*addresses* (each English token's concepts), an idiom's one-word meaning added to all words of the idiom.
 
     So *the* and *bucket* of *kick the bucket* are aligned, as *kick* is, with *sterben*.
     """
