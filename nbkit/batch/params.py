@@ -25,7 +25,7 @@ from nbkit.yaml_text import Lines, Location, lines_of, texts_in
 
 
 def _file_name(name: str) -> str:
-    """A name that can be one of a folder everywhere; raises otherwise."""
+    """*name* if it can be a folder's on every system; raises otherwise."""
     if not _ENTRY_NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a folder everywhere: 1 to 80 letters, digits, _ and -, no _ or - first")
     return name

@@ -282,7 +282,7 @@ def best(numbers: pd.DataFrame, by: str = "row") -> pd.DataFrame:
 
 
 def varying(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Those of *columns* that distinguish rows.
+    """The *columns* whose values differ between rows.
 
     >>> varying(pd.DataFrame({"language": ["fr", "fr"], "model": ["a", "b"]}), ["language", "model"])
     ['model']

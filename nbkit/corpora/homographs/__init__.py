@@ -228,7 +228,7 @@ _THING = "homograph lexicon"
 
 
 def _stripped(word: str) -> str:
-    """A word without what stands around it; raises if nothing is left."""
+    """A word without spaces, commas and semicolons around it; raises if nothing is left."""
     if not (word := word.strip(_AROUND)):
         raise ValueError("expected text")
     return word

@@ -71,7 +71,7 @@ class Placeholder(Model):
         return {**self.inner.identity(), "placeholder": digest("nbquantities", __name__, without=("nbkit/",))}
 
     def table_key(self) -> Record:
-        """The inner model's key of what is read, with this model's version."""
+        """The inner model's part of a table's key, with this model's version."""
         return {**self.inner.table_key(), "model": self.versioned()}
 
     def sent(self, given: Input) -> Input:

@@ -54,7 +54,7 @@ _STRUCK = 'span style="color: #8a8a8a; text-decoration: line-through"'
 
 
 def read(params: DisambiguationParams, table: Literal["outcomes", "attacks"] = "outcomes") -> pd.DataFrame:
-    """A table of the models of the run, without their twins."""
+    """The rows of a table for the run's models, without those of `twins` (models trained from another seed)."""
     found = STUDY.read(params, table)
     return found[found["model"].isin(list(map(label, params.models)))].reset_index(drop=True)
 
