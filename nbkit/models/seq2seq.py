@@ -121,7 +121,7 @@ class Seq2Seq(Tokenized):
         return self.search(self.padded(batch), target, decoding, limit)
 
     def padded(self, batch: Sequence[Ids]) -> dict[str, torch.Tensor]:
-        """Ids and their mask."""
+        """The ids of a batch as one padded tensor and their attention mask, by the names of the network's arguments."""
         device = self.model.device
         return {
             "input_ids": padded(batch, self.tokenizer.pad_token_id, device),

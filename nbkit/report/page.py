@@ -193,7 +193,7 @@ def tags(cell: Any) -> list[str]:
 
 
 def without_text(notebook: Any) -> Any:
-    """*notebook*, changed: no output shows a sentence of its corpus.
+    """*notebook*, changed so that no output shows a sentence of its corpus.
 
     Outputs of cells tagged ``corpus-text`` become a note; printed lines and the messages of errors,
     which may quote a sentence, are removed everywhere.

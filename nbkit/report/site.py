@@ -109,7 +109,7 @@ class Entry(_Record):
 
     @property
     def about(self) -> dict[str, str]:
-        """Its tags, without the study and a run that is called like it."""
+        """Its tags, without the study and without a run that has the study's name."""
         study = self.tags.get("study")
         return {k: value for k, value in self.tags.items() if k != "study" and (k, value) != ("run", study)}
 

@@ -533,7 +533,7 @@ class JudgedParams(ModelParams):
         return {str(path): file_digest(path) for path in self.form_files if path.is_file()}
 
     def judgements(self, task: str = "annotations") -> pd.DataFrame | None:
-        """What the forms of a task hold, or None if there are none. Raises as `read_forms` does."""
+        """The annotators' judgements of a task, from its forms; None without forms. Raises as `read_forms` does."""
         forms, key = getattr(self, task), getattr(self, self.tasks[task])
         if not forms:
             return None

@@ -146,7 +146,7 @@ def write_parts(parts: Callable[[], Iterator[pd.DataFrame]], path: Path, form: s
 
 
 def _plain(part: pd.DataFrame) -> pd.DataFrame:
-    """Lists and dictionaries as JSON: a browser reads them, a spreadsheet shows them."""
+    """*part* with lists and dictionaries as JSON text, which browsers read and spreadsheets show."""
 
     def as_json(value: Any) -> str | None:
         """A nested value as JSON."""
@@ -191,7 +191,7 @@ def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: 
 
 
 def _bare(value: Any) -> Any:
-    """A value as JSON has it: no NaN, no NumPy."""
+    """*value* for JSON: None for NaN, NumPy's values as Python's."""
     if isinstance(value, (*_NESTED, np.generic)):
         value = plain(value)
     return None if value is None or value != value or str(value) == "<NA>" else value

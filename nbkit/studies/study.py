@@ -37,7 +37,7 @@ _FILL_PART = f"{fill_part.__module__}:{fill_part.__name__}"
 
 
 def _nothing(*_: Any) -> Any:
-    """What a table declares by default."""
+    """None, whatever the arguments: the default of what a table declares."""
     return None
 
 

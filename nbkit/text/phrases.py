@@ -211,7 +211,7 @@ class Phrase:
 
     @cached_property
     def bases(self) -> dict[str, str]:
-        """Of every form of the phrase's words, the one by which the patterns know it."""
+        """For each form of the phrase's words, the base form that its patterns match."""
         parts = [part for wording in self.wordings for part in wording]
         own = {word: word for part in parts for word in part.words}
         return {form: base for part in parts for form, base in part.forms} | own
@@ -403,7 +403,7 @@ def _token_pattern(part: Part) -> TokenPattern:
 
 
 def phrase_index(phrases: Sequence[Phrase]) -> dict[str, list[int]]:
-    """The numbers of the phrases by the forms of each wording's rarest word: a text without these does not hold it."""
+    """The indices of the phrases, by each form of every wording's rarest word: a text without it cannot match."""
     shared = Counter(form for phrase in phrases for needed in phrase.needed for form in frozenset().union(*needed))
 
     def rank(forms: frozenset[str]) -> tuple[int, int]:

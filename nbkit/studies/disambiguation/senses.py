@@ -131,7 +131,7 @@ def characters(text: str, tokens: Sequence[str], token: int) -> tuple[int, int] 
 
 
 def place_of(text: Text, token: int) -> dict[str, Any]:
-    """A word of a text with its characters in running text.
+    """A token of *text*, and its start and end in characters of running text; −1 if they are unknown.
 
     >>> place_of(Text((Sentence(("I", "'m", "in"), "en", (False, True, False)),)), 2)
     {'word': 'in', 'start': 4, 'end': 6}
@@ -164,7 +164,7 @@ def parse_of(text: Text) -> str:
 
 
 def votes_inputs(params: DisambiguationParams, cell: Cell, corpus: str) -> list[Any]:
-    """What the votes on a corpus depend on."""
+    """What the votes on a corpus depend on, for store keys."""
     voters = [Translators.identity(params, cell._replace(model=voter)) for voter in params.voters]
     return [corpus_identity(params, cell, corpus), params.homographs.digest, words_identity(params, cell), voters]
 

@@ -130,7 +130,7 @@ _ROUND = frozenset({12, *(10**power for power in range(2, 10))})
 
 
 def _joining(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
-    """A pattern of what joins two numbers: signs, or words of `joins` in common/units.yaml."""
+    """A pattern of what joins two numbers: the words of *kind* in `joins` of common/units.yaml, *before*, *after*."""
     return re.compile(before + either(map(re.escape, shared_data()["joins"][kind])) + after, re.IGNORECASE)
 
 

@@ -314,7 +314,7 @@ class SpacedReader:
         return same and all(_WITHIN_PHRASE.fullmatch(text, *gap) for gap in gaps)
 
     def _after_unit(self, text: str, pieces: list[Piece], unit: re.Match[str], start: int, end: int) -> bool:
-        """*deux heures et demie*: whether only a unit stands between the last piece and the half at *start*.
+        """Whether only a unit stands between the last piece and a half at *start*: *deux heures et demie*.
 
         With a hyphen after it, the half is another word's: *two years and a half-term holiday*.
         """
@@ -455,7 +455,7 @@ _NONE: dict[str, Any] = {"patterns": [], "values": {}, "signs": {}}
 
 
 def _tokens(data: dict[str, Any], atoms: dict[str, Atom]) -> Lookup:
-    """What is read as one token, or skipped: patterns of common/unspaced.yaml, and the words of the language."""
+    """The patterns of what is read as one token or skipped: of common/unspaced.yaml, and the language's words."""
     spelled = data.get("spelled", _NONE)
     scales = [word for word, atom in atoms.items() if atom.role == "scale"]
     multipliers = "".join(w for w, atom in atoms.items() if atom.role in ("multiply", "scale") and len(w) == 1)
