@@ -145,7 +145,7 @@ class HubPlace:
 
     @contextmanager
     def _reaching(self, name: str) -> Iterator[None]:
-        """Within the block, turn errors of the network into `NbkitError` with a way out."""
+        """Within the block, errors of the network become an `NbkitError` that says what to do."""
         from huggingface_hub.constants import HF_HUB_CACHE
         from huggingface_hub.utils import httpx
 

@@ -87,7 +87,7 @@ JIEBA = "jieba"
 
 
 def tokenizer_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:
-    """What *parsers* names for *lang*; else the language's default pipeline where it is installed, or ``tokenizer``.
+    """The tokenizer that *parsers* names for *lang*; else its default pipeline if installed, or ``tokenizer``.
 
     >>> tokenizer_for("en", {"en": "models/en_ud_sm"})
     'models/en_ud_sm'
@@ -376,7 +376,7 @@ def nli_identity(corpus: str, lang: str, **how: Any) -> dict[str, Any]:
 
 
 def nli_tokenizer(corpus: str, lang: str, parsers: Mapping[str, str] | None = None) -> tuple[str, bool]:
-    """What cuts the texts of *corpus* into tokens, and whether it tags parts of speech.
+    """The tokenizer of the texts of *corpus*, and whether it tags parts of speech.
 
     >>> nli_tokenizer("sandbox", "en"), nli_tokenizer("sick", "en", {"en": "tokenizer"})
     (('gold', True), ('tokenizer', False))

@@ -44,7 +44,7 @@ class Item(NamedTuple):
 
 
 class Probe(Seq2Seq):
-    """A translator whose encoder is looked into.
+    """A translator whose encoder's states can be read and replaced.
 
     An answer has, by context, the hypothesis, ln p(y_t | y_<t, H) of each subword of the reference with its end, the
     entropies of these distributions in nats, and the number of subwords with replaced states; and the characters of the

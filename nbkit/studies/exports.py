@@ -248,7 +248,7 @@ def read_declaration(path: Path) -> dict[str, Any]:
 
 
 def check_version(version: int, path: Path) -> None:
-    """Raise `DataError` for outcomes of another version, with the way out."""
+    """Raise `DataError`, which says what to do, for outcomes of another version."""
     if version != SCHEMA_VERSION:
         way_out = "update nbkit" if version > SCHEMA_VERSION else "write them again, with `nbkit outcomes RUN`"
         raise DataError(f"outcomes of version {version}, this nbkit reads {SCHEMA_VERSION}: {way_out}", path)

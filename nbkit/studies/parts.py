@@ -200,7 +200,7 @@ class Part:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What `fill_part` finds it by, in JSON. follow: whether nobody knows yet which parts there are behind it."""
+        """The arguments of `fill_part` for this part, in JSON. follow: whether the next parts are not known yet."""
         params, schema = self.run.params, type(self.run.params)
         place = {"table": self.table.name, "cell": list(self.cell), "corpus": self.corpus, "start": self.start}
         dump = {"params": params.model_dump(mode="json"), "schema": f"{schema.__module__}:{schema.__name__}"}
@@ -411,7 +411,7 @@ def latest(cache: dict[Any, T], key: Any, most: int, make: Callable[[], T]) -> T
 def fill_part(
     params: Mapping[str, Any], schema: str, table: str, cell: Sequence[str], corpus: str, start: int, follow: bool
 ) -> None:
-    """Unit of work: compute one part of a table, and those behind it if they *follow*."""
+    """Unit of work: compute one part of a table and, with *follow*, the next ones."""
     module, _, name = schema.partition(":")
     checked = getattr(import_module(module), name)(**params)
     study = checked.study

@@ -98,7 +98,7 @@ class Service(Model):
         return {}
 
     def key(self) -> Record:
-        """What answers are stored under: the model, the languages and the settings."""
+        """The key under which answers are stored: the model, the languages and the settings."""
         model = self.versioned() if self.task.name == "translate" else self.identity()
         languages = {"src": self.reference.lang, "tgt": self.reference.tgt or LABEL_FILE}
         return {"kind": "answer", "version": 1, "model": model, **languages, "decoding": self.settings()}
@@ -194,7 +194,7 @@ def costs(
 
 
 def split_options(kind: type[Options], what: str, written: str) -> tuple[str, Options]:
-    """What stands before a question mark, and the options of *kind* behind it: ``a=1&b=2``, where ``none`` is None.
+    """A name without its options, and the options of *kind* after "?" in it: ``a=1&b=2``, where ``none`` is None.
 
     Raises as `read_options`, and where what follows is not a list of options.
     """

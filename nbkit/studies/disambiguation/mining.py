@@ -45,7 +45,7 @@ def corpus_identity(params: DisambiguationParams, cell: Cell, corpus: str) -> di
 
 
 def aligned_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
-    """What the links of the training pairs depend on."""
+    """What the word alignments of the training pairs depend on, for store keys."""
     if params.aligner == "gold" or params.aligner.startswith(FILE):
         return [params.aligner == "gold" or file_digest(links_file(params))]
     aligner = load_aligner(params.aligner, *cell[:2]).identity
@@ -126,7 +126,7 @@ def _links_of_file(path: Path, start: int, n: int) -> Iterator[Alignment]:
 
 
 def links_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
-    """What the alignment of sources with translations depends on."""
+    """What the alignment of sources with translations depends on, for store keys."""
     name = params.hypothesis_aligner
     identity = name if name == "lexicon" else load_aligner(name, *cell[:2]).identity
     corpus = [corpus_identity(params, cell, params.training_corpus), _learned_from(params)]
@@ -153,7 +153,7 @@ _ALIGNER: dict[str, Aligner] = {}
 
 
 def hypothesis_aligner(params: DisambiguationParams, cell: Cell, links: pd.DataFrame) -> Aligner:
-    """What links sources with translations: it learns from the training corpus, or is the word list *links*."""
+    """The aligner of sources with translations: it learns from the training corpus or uses the word list *links*."""
     name = params.hypothesis_aligner
     if name == "lexicon":
         entries = {(a, b): float(n) for a, b, n in zip(links["of"], links["to"], links["n"], strict=True)}

@@ -482,5 +482,5 @@ def show_successes(params: DisambiguationParams, attacks: pd.DataFrame, name: st
 
 
 def arrows(rows: pd.DataFrame, before: str, after: str) -> list[str]:
-    """What two columns say, as HTML with an arrow between."""
+    """The values of two columns as HTML, row by row, with an arrow between."""
     return [escape(f"{a} → {b}") for a, b in zip(rows[before], rows[after], strict=True)]

@@ -95,7 +95,7 @@ def learned_pairs(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> lis
 
 
 def aligner_options(name: str, **options: Any) -> dict[str, Any]:
-    """Those of *options* that aligner *name* accepts; a value that is a function is replaced by its result."""
+    """The *options* that aligner *name* accepts; a value that is a function is replaced by its result."""
     taken = inspect.signature(ALIGNERS.get(name.partition(":")[0])).parameters
     return {key: value() if callable(value) else value for key, value in options.items() if key in taken}
 
