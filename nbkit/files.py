@@ -119,7 +119,7 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def writable(place: Path, way_out: str = "") -> Iterator[None]:
-    """Raises `NbkitError` in place of what a disk says that takes no more, which names no file.
+    """Within, the error of a disk that takes no more becomes an `NbkitError` that names *place*.
 
     way_out: what to do where writing is refused for any reason; "" leaves other reasons to the caller.
 
@@ -436,7 +436,7 @@ def json_object(path: Path) -> dict[str, Any]:
 
 
 def json_rows(path: Path, **how: Any) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
-    """The objects of a JSON file, numbered from 1: one a line, of which empty ones are passed over, or a list of them.
+    """The objects of a JSON file, numbered from 1: a list, or one per line, of which empty ones are skipped.
 
     how: options of `json.loads`. A text with half a surrogate pair, which no file can hold, is a `DataError`.
     """

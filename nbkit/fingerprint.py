@@ -93,7 +93,7 @@ def fingerprint(
 
 @cache
 def digest(*roots: str, without: tuple[str, ...] = KEYED) -> str:
-    """16 hexadecimal digits of what is behind the modules *roots*: what keys of tables hold of the code behind them.
+    """16 hexadecimal digits of the code that the modules *roots* consist of and import, for keys of tables.
 
     without: beginnings of paths that do not count, by default those of rooms whose results have separate keys.
     Raises as `fingerprint` does.

@@ -30,7 +30,7 @@ def address(*parts: object) -> int:
 
 
 def generator(*parts: object) -> np.random.Generator:
-    """A NumPy generator seeded from the address of *parts*.
+    """A NumPy generator seeded with the `address` (a 64-bit number) of *parts*.
 
     >>> int(generator(0, "bootstrap").integers(100)) == int(generator(0, "bootstrap").integers(100))
     True

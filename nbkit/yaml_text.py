@@ -203,14 +203,14 @@ def lines_of(text: str, path: str, what: str = "invalid YAML") -> tuple[Lines, A
     return Lines(path, {} if node is None else dict(_places(node, (), path))), values
 
 
-def texts(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
-    """The texts in a value, each with its location."""
+def texts_in(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
+    """The non-empty strings among the values of parsed YAML at any depth, keys excluded, each with its location."""
     if isinstance(value, str) and value:
         yield location, value
     for key, each in (
         value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
     ):
-        yield from texts(each, (*location, key))
+        yield from texts_in(each, (*location, key))
 
 
 def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:

@@ -241,7 +241,7 @@ def run_file(plan: CardPlan, name: str) -> str:
 
 
 def portable(value: Any) -> Any:
-    """Parameters with the folder of data by its name: files of a card can be passed on."""
+    """Parameters with the path of the data folder replaced by its variable, so that they hold on other machines."""
     data = os.environ.get("NBKIT_DATA")
     if isinstance(value, str):
         return value.replace(data, DATA) if data else value

@@ -143,7 +143,7 @@ def _require(executor: str, address: str | None) -> None:
 
 @contextmanager
 def _client(target: Any) -> Iterator[Client]:
-    """A client of the scheduler; a lost scheduler becomes an error with a way out."""
+    """A client of the scheduler; a lost scheduler becomes an error that says what to do."""
     from distributed import Client
 
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is reported here

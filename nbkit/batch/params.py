@@ -21,11 +21,11 @@ from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, StudyParams
 from nbkit.studies.study import Study
-from nbkit.yaml_text import Lines, Location, lines_of, texts
+from nbkit.yaml_text import Lines, Location, lines_of, texts_in
 
 
 def _file_name(name: str) -> str:
-    """A name that can be one of a folder everywhere; raises otherwise."""
+    """*name* if it can be a folder's on every system; raises otherwise."""
     if not _ENTRY_NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a folder everywhere: 1 to 80 letters, digits, _ and -, no _ or - first")
     return name
@@ -309,7 +309,7 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
             place = lines.place((*here, "notebooks"))
             missing = ((each.path, name) for each, names in lacks.items() for name in names)
             problems += [Problem(place, f"'{page}' shows nothing without '{name}': set it") for page, name in missing]
-        written = {text: lines.place(location) for location, text in texts(entry.params, (*here, "params"))}
+        written = {text: lines.place(location) for location, text in texts_in(entry.params, (*here, "params"))}
         checked.append(Entry(entry.label, study, params, shown, lines.place(here), written))
     return checked, problems
 

@@ -70,7 +70,7 @@ def _assigned_names(tree: ast.Module) -> set[str]:
 
 
 def merged_units(entries: Iterable[Entry], *, count: bool) -> list[Unit]:
-    """The units of work of *entries* by stage, once those that several entries have. count: see `Study.units`."""
+    """The units of work of *entries* by stage, each once even if several entries have it. count: see `Study.units`."""
     units: dict[tuple[str, str], Unit] = {}
     for entry in entries:
         for unit in entry.study.units(entry.params, count=count):

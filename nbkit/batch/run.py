@@ -30,11 +30,11 @@ from nbkit.batch.workers import (
     Runner,
     Task,
     local_processes,
-    places,
     run_notebook,
     run_on_executor,
     run_outcomes,
     run_unit,
+    task_variables,
     worker_environment,
 )
 from nbkit.errors import NbkitError, ParamsError
@@ -251,7 +251,7 @@ def _runner(
 
 def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     """Run the units stage by stage; yields the failures."""
-    where = places()
+    where = task_variables()
     for stage, (_, members) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
         tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
         with closing(_run_with_progress(runner, tasks, f"stage {stage}")) as ended:
@@ -312,7 +312,7 @@ def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> I
             tqdm.write(f"no outcomes of {entry.name}: {why}", file=sys.stderr)
         elif written_key(path) != keys[entry.name]:
             schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
-            arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], places())
+            arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], task_variables())
             tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
     for done in _run_with_progress(runner, tasks, "outcomes"):
         yield from _failures(done)

@@ -236,8 +236,8 @@ def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
-def places() -> dict[str, str]:
-    """The variables that say to a worker on any machine where results and data are, and whether programs may start."""
+def task_variables() -> dict[str, str]:
+    """The environment that tasks need on any machine: cache, data, plugins, and whether programs may start."""
     found = {"NBKIT_CACHE": cache_folder()}
     return found | {name: os.environ[name] for name in ("NBKIT_DATA", PLUGINS, COMMANDS) if name in os.environ}
 
@@ -249,7 +249,7 @@ def worker_environment(threads: int) -> dict[str, str]:
     which several processes would write over each other.
     """
     counts = {name: os.environ.get(name, str(threads)) for name in _THREAD_VARIABLES}
-    return {**places(), **counts, "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"}
+    return {**task_variables(), **counts, "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"}
 
 
 _gpu_lock: FileLock | None = None  # held until this process ends, however it ends

@@ -107,7 +107,7 @@ def check_output(output: Path | None) -> None:
 
 
 def aligned(rows: Sequence[Sequence[str]], indent: str = "") -> str:
-    """Rows of text in columns as wide as their widest entry.
+    """*rows* as lines of text, each column padded to its widest entry.
 
     >>> print(aligned([("bleu", "sentence BLEU-4"), ("chrf", "character n-grams")]))
     bleu  sentence BLEU-4

@@ -213,7 +213,7 @@ def annotate() -> None:
 @allow_commands_option
 @offline_option
 def make(params: NliPermutationParams, form: Path, n: int, system: str | None, corpus: str | None) -> None:
-    """Draw permuted pairs that a model accepts and write the FORM (.csv) and its key (.key.json).
+    """Draw permuted pairs that a model accepts; write the annotators' FORM (.csv) and its key (.key.json).
 
     The run file has the NLI permutation study; missing results are computed. Half of the pairs are short and half
     long, half from originally correct pairs and half from flipped ones, as far as there are enough.

@@ -161,7 +161,7 @@ def report(folder: Path, as_zip: bool, no_text: bool) -> None:
 
 
 class _WithVerdicts(click.Command):
-    """Whose help ends in what a verdict means, as each study says; studies are imported for that alone."""
+    """A command whose help ends in what a verdict of each study means; studies are imported for that alone."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write below the help what a verdict of each study means."""

@@ -81,7 +81,7 @@ class LocalPlace:
     corpus: str
 
     def path(self, fields: Mapping[str, str]) -> Path:
-        """The file with *fields* filled in. Raises `NbkitError` with the way out."""
+        """The path of the file; *fields* fill the template. Raises `NbkitError` if there is no such file."""
         thing = f"corpus {self.corpus}: the path"
         path = Path(expand_path(fill(self.template, fields, thing), thing))
         if not path.is_file():
@@ -115,7 +115,7 @@ class HubPlace:
     local: str = "pairs.tsv, moses:PREFIX, conllu:PATH"
 
     def path(self, fields: Mapping[str, str]) -> Path:
-        """The path of the file on this machine, downloaded if it is missing. Raises `NbkitError` with the way out."""
+        """The path of the file here, downloaded if missing; *fields* fill the template. Raises `NbkitError`."""
         from huggingface_hub import hf_hub_download
 
         # Asked first because it fails at once where there is no network; a download tries again for half a minute.
@@ -145,7 +145,7 @@ class HubPlace:
 
     @contextmanager
     def _reaching(self, name: str) -> Iterator[None]:
-        """Within the block, turn errors of the network into `NbkitError` with a way out."""
+        """Within the block, errors of the network become an `NbkitError` that says what to do."""
         from huggingface_hub.constants import HF_HUB_CACHE
         from huggingface_hub.utils import httpx
 

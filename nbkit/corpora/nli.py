@@ -87,7 +87,7 @@ JIEBA = "jieba"
 
 
 def tokenizer_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:
-    """What *parsers* names for *lang*; else the language's default pipeline where it is installed, or ``tokenizer``.
+    """The tokenizer that *parsers* names for *lang*; else its default pipeline if installed, or ``tokenizer``.
 
     >>> tokenizer_for("en", {"en": "models/en_ud_sm"})
     'models/en_ud_sm'
@@ -285,8 +285,8 @@ class NliFiles(Files):
         return next((label for label, spellings in catalogue()["labels"].items() if text in spellings), text)
 
 
-def named_files(name: str, entry: Mapping[str, Any]) -> NliFiles:
-    """The NLI set of a catalogue entry."""
+def nli_files(name: str, entry: Mapping[str, Any]) -> NliFiles:
+    """The NLI set that the catalogue *entry* describes; no file is read."""
     files = entry["files"] if isinstance(entry["files"], dict) else {}
     place = place_of(name, entry, "{file}" if files else entry["files"], "PAIRS.tsv, PAIRS.jsonl or PAIRS.parquet")
     lists = {key: tuple(entry.get(key, ())) for key in ("languages", "splits", "classes")}
@@ -334,7 +334,7 @@ class NliSandbox(SandboxCorpus):
 NliCorpus: TypeAlias = NliFiles | NliSandbox
 
 
-#: All NLI sets that have a name. Register your own: ``NLI_CORPORA.register("mine", named_files("mine", {…}))``.
+#: All NLI sets that have a name. Register your own: ``NLI_CORPORA.register("mine", nli_files("mine", {…}))``.
 NLI_CORPORA: Registry[NliCorpus] = Registry("NLI corpus")
 
 
@@ -376,7 +376,7 @@ def nli_identity(corpus: str, lang: str, **how: Any) -> dict[str, Any]:
 
 
 def nli_tokenizer(corpus: str, lang: str, parsers: Mapping[str, str] | None = None) -> tuple[str, bool]:
-    """What cuts the texts of *corpus* into tokens, and whether it tags parts of speech.
+    """The tokenizer of the texts of *corpus*, and whether it tags parts of speech.
 
     >>> nli_tokenizer("sandbox", "en"), nli_tokenizer("sick", "en", {"en": "tokenizer"})
     (('gold', True), ('tokenizer', False))
@@ -445,7 +445,7 @@ def _resolve(corpus: str, lang: str, **how: Any) -> tuple[NliCorpus, Request]:
 def _register() -> None:
     """Register the catalogue's corpora."""
     for name, entry in catalogue()["corpora"].items():
-        found = named_files(name, entry) if "files" in entry else NliSandbox(name)
+        found = nli_files(name, entry) if "files" in entry else NliSandbox(name)
         NLI_CORPORA.register(name, found, **{each: entry.get(each, "") for each in ("summary", "domain", "licence")})
 
 

@@ -150,7 +150,7 @@ def fairseq_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]
 
 
 def text_of(row: Mapping[str, Any], side: str, lang: str) -> str | None:
-    """The *side* (of `COLUMNS`) of a row: in a column or a ``translation`` that names the language, else by its name.
+    """A row's text on *side* (a key of `COLUMNS`): of column *lang*, or of those listed there; None if it has none.
 
     >>> text_of({"src_text": "A dog.", "refs": {"refA": {"ref": "Ein Hund."}}}, "target", "de")
     'Ein Hund.'

@@ -85,7 +85,7 @@ def forest(
         own = dict.fromkeys(own, Look("", theme.theme_data()["models"]["opus-mt"]["colour"], "o"))
 
     def places(rows: pd.DataFrame) -> np.ndarray:
-        """The heights of marks."""
+        """The height of the mark of each row."""
         shift = rows[hue].map(offsets).fillna(0).to_numpy(float) if hue in rows and dodged else 0.0
         return rows[y].map(heights).to_numpy(float) + shift
 
@@ -248,7 +248,7 @@ def _lines(label: str, panels_in_line: int) -> str:
 
 
 def _listed(columns: Columns) -> list[str]:
-    """Columns as a list."""
+    """*columns* as a list: none, one or several."""
     return [] if columns is None else [columns] if isinstance(columns, str) else list(columns)
 
 
@@ -290,7 +290,7 @@ def _same(other: pd.DataFrame, here: pd.DataFrame, panel: Columns) -> pd.DataFra
 
 
 def _heights(column: str, values: pd.Series) -> Mapping[str, float]:
-    """Where each row stands."""
+    """The height at which each value of *column* is drawn, in the order of rows."""
     if column in PERTURBED:
         return panels.perturbation_rows(panels.in_paper_order(values))
     return {name: float(place) for place, name in enumerate(ordered(values))}

@@ -49,8 +49,8 @@ def typeset(text: str) -> str:
     return _SYMBOL.sub(lambda found: "{0}<{1}>{2}</{1}>".format(found[1], tags[found[2]], found[3]), escape(text))
 
 
-def _formula(text: str) -> str:
-    """Plain text with its symbols as formulas of LaTeX; their letters are replaced with all others."""
+def _with_formulas(text: str) -> str:
+    """*text* with each symbol that has an index (𝒫^c) as a LaTeX formula; letters outside are left for `to_latex`."""
     letters = theme.theme_data()["latex"]
     return _SYMBOL.sub(
         lambda found: rf"${letters.get(found[1], found[1]).strip('$')}{found[2]}{{\mathrm{{{found[3]}}}}}$", text
@@ -123,7 +123,7 @@ def to_latex(table: Styler, label: str = "") -> str:
     copy = frame.style.use({**table.export(), "table_styles": None, "table_attributes": None})
     _format_cells(copy, "latex")
     aligned = "".join("r" if reads_as_number(frame[name]) else "l" for name in frame.columns)
-    parts = re.split(r"(\$[^$]+\$)", _formula(frame.attrs.get("caption", "")))  # every second one is a formula
+    parts = re.split(r"(\$[^$]+\$)", _with_formulas(frame.attrs.get("caption", "")))  # every second one is a formula
     caption = "".join(part if i % 2 else re.sub(r"(?<!\\)[%&#_^]", r"\\\g<0>", part) for i, part in enumerate(parts))
     text = copy.to_latex(hrules=True, convert_css=True, column_format=aligned, position_float="centering",
                          caption=caption or None, label=f"tab:{label}" if label else None)  # fmt: skip
@@ -149,7 +149,7 @@ def _format_cells(table: Styler, language: str) -> None:
         table.format({n: _as_text(each) for n, each in texts.items()}, na_rep=NOTHING, subset=list(texts))
         table.format_index(lambda name: typeset(names.get(str(name), str(name).replace("_", " "))), axis=1)
     else:  # pandas escapes a name before it asks what to call it, and not what it is called
-        heads = {n.replace("_", r"\_"): _formula(re.sub(r"(?<!\\)%", r"\\%", head)) for n, head in names.items()}
+        heads = {n.replace("_", r"\_"): _with_formulas(re.sub(r"(?<!\\)%", r"\\%", head)) for n, head in names.items()}
         table.format_index(lambda name: heads.get(name, str(name).replace(r"\_", " ")), axis=1, escape=language)
 
 
@@ -282,7 +282,7 @@ def best(numbers: pd.DataFrame, by: str = "row") -> pd.DataFrame:
 
 
 def varying(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Those of *columns* that distinguish rows.
+    """The *columns* whose values differ between rows.
 
     >>> varying(pd.DataFrame({"language": ["fr", "fr"], "model": ["a", "b"]}), ["language", "model"])
     ['model']

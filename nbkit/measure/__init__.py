@@ -36,7 +36,7 @@ class Kappa(Protocol):
 
     @property
     def bounded(self) -> bool:
-        """Whether every score of the metric lies in [0, 1], as most do."""
+        """Whether every score of this similarity lies in [0, 1]; true unless a metric says otherwise."""
         return True
 
     def signature(self, lang: str) -> str:

@@ -220,7 +220,7 @@ def _row_problem(
 
 
 def _read_key(path: Path) -> _Key:
-    """The key of a form, with a way out in its errors."""
+    """The answers to a form, from its key file; errors say what to do."""
     try:
         key = _Key.model_validate_json(path.read_bytes())
     except OSError as error:

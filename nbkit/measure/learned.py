@@ -89,7 +89,7 @@ class _Learned(Kappa):
         return super().identity(lang) | networks.identity(self.model, self.device)
 
     def problem(self, lang: str | None = None) -> str | None:
-        """Why it cannot be used here, or None; loads nothing."""
+        """Why the metric cannot be used here, or None; loads nothing."""
         return networks.problem(self.model)
 
 

@@ -417,11 +417,11 @@ class Litter:
         assert self._matcher is not None  # checks its settings now, not with the first translation
 
     def signature(self, pairs: str = "paper", *, aligned: str = "no") -> str:
-        """All settings that can change a score.
+        """All settings that can change a score, joined by ``|``.
 
         pairs: which pairs count. "paper": all of them; without a remaining blocklist there is no error. "covered": only
         pairs with at least one word of the idiom in the dictionary, as the others cannot show an error. aligned: the
-        aligner, if triggers must be aligned to the idiom.
+        aligner, if triggers must be aligned to the idiom; else "no".
 
         >>> Litter(WordDictionary("toy", "file", {"ice": ("glace",)}), "en", "fr").signature("covered")
         'LitTER|pairs:covered|spans:all|unit:word|case:lower|accents:kept|match:exact|aligned:no|dict:file:toy.24f9...v2'

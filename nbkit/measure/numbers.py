@@ -221,7 +221,7 @@ class _Carriers:
 
 
 def _without(own: Iterable[Decimal], numbers: Sequence[Number]) -> list[Number]:
-    """*numbers* without those of the template's *own* text, weak ones, and ordinals in words."""
+    """*numbers* without weak ones, ordinals in words, and those of *own*, the template's text."""
     there = Counter(own)
     left = []
     for number in numbers:
@@ -240,12 +240,12 @@ def _is_optional(number: Number) -> bool:
 
 
 def _is_weak(number: Number) -> bool:
-    """An article, or *one* as a word, which is as often a pronoun."""
+    """Whether it is an article, or *one* as a word, which is as often a pronoun."""
     return number.form == "article" or (number.value == 1 and number.form == "words")
 
 
 def _is_ordinal_word(number: Number) -> bool:
-    """*Third*, or the *III* of a king, which other languages often omit."""
+    """Whether it is an ordinal such as *third*, or the *III* of a king, which other languages often omit."""
     return number.kind == "ordinal" and number.form in ("words", "roman")
 
 
@@ -344,7 +344,7 @@ def mixes_scripts(text: str, lang: str) -> bool:
 
 
 def _untranslated(case: _Case) -> Verdict | None:
-    """A number word of the source that stands in the hypothesis as it is."""
+    """The verdict on a number word of the source that the hypothesis leaves untranslated; None otherwise."""
     written = case.expected.written
     if not _has_numeral(written):
         return None
@@ -369,7 +369,7 @@ def _script(case: _Case) -> Verdict | None:
 
 
 def _separator(case: _Case) -> Verdict | None:
-    """The right digits, with separators that are not the target language's."""
+    """The verdict on the right digits with separators that are not the target language's; None otherwise."""
     digits = _digits_of(case.expected.value)
     without = case.expected.written.isdecimal()
     for text, numbers in _writings(case):
@@ -389,7 +389,7 @@ def _separator(case: _Case) -> Verdict | None:
 
 
 def _scale(case: _Case) -> Verdict | None:
-    """The right digits with another scale word, as *million* for *billion*."""
+    """The verdict on the right digits with another scale word, as *million* for *billion*; None otherwise."""
     expected = case.expected
     for number in case.candidates:
         # Only words from hundred on hold a scale word: *two* for 20 is another number.
@@ -557,7 +557,7 @@ def own_flags(
 
     Where several systems are flagged at the same quantity, its source is often unclear, or misread by nbkit.
     verdicts: of `compare_quantities` on each system's translation of one source. voters: the systems that
-    excuse others (`voting`); by default all.
+    excuse others (`voters_of`); by default all.
 
     >>> from nbkit.numbers import compare_quantities
     >>> source = "It closes at 5 and 6."
@@ -573,14 +573,14 @@ def own_flags(
     return {name: [each for each in own if having[quantity_of(each)] <= most[name]] for name, own in flags.items()}
 
 
-def voting(texts: Mapping[str, Sequence[str]], wrong: Mapping[str, int]) -> set[str]:
-    """The systems whose errors excuse the same errors of others: one of those whose texts are alike, and no broken one.
+def voters_of(texts: Mapping[str, Sequence[str]], wrong: Mapping[str, int]) -> set[str]:
+    """The systems that `own_flags` compares others with: one per distinct set of *texts*, without unusually bad ones.
 
-    texts: of each system. wrong: lines of each that have an error; broken is a system with more than twice the median,
-    and more than `FEW_ERRORS` above it.
+    texts: of each system. wrong: how many lines of each have an error; more than twice the median, and more than
+    `FEW_ERRORS` above it, is unusually bad.
 
     >>> texts = {"a": ["x"], "b": ["y"], "again b": ["y"], "c": ["z"], "broken": [""]}
-    >>> sorted(voting(texts, {"a": 4, "b": 5, "again b": 5, "c": 3, "broken": 60}))
+    >>> sorted(voters_of(texts, {"a": 4, "b": 5, "again b": 5, "c": 3, "broken": 60}))
     ['a', 'b', 'c']
     """
     distinct = {tuple(lines): name for name, lines in reversed(list(texts.items()))}

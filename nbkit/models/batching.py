@@ -69,7 +69,7 @@ class Budget:
         return [known[item] for item in wanted]
 
     def _tried(self, run: Callable[[list[Item]], Sequence[Result]], batch: list[Item]) -> Sequence[Result] | None:
-        """None where memory did not suffice; the error and all it holds are gone by then, and memory is free."""
+        """The results of *run*; None if memory did not suffice, which is then free again, the error discarded."""
         try:
             return run(batch)
         except (RuntimeError, MemoryError) as error:

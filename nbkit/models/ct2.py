@@ -198,5 +198,5 @@ def _examples(batch: list[Ids], beams: int) -> int:
 
 
 def _as_tokens(ids: Iterable[int]) -> list[str]:
-    """Ids as the tokens of a converted vocabulary."""
+    """Token ids as strings ("17"), which are the tokens of a converted model's vocabulary."""
     return list(map(str, ids))

@@ -222,7 +222,7 @@ def _has_any(folder: Path, names: Iterable[str]) -> bool:
 
 
 def _missing(reference: Reference) -> str:
-    """The message for weights that are not here, with a way out."""
+    """The message for weights that are not on this machine; it says what to do."""
     state = "its safetensors weights are not in the cache"
     if any(_has_any(snapshot, _PICKLED) for snapshot in _snapshots(reference)):
         state = "the cache holds only pickled weights, which can run arbitrary code and are not loaded"

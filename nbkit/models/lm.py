@@ -147,7 +147,7 @@ class Causal(LanguageModel):
     auto = "AutoModelForCausalLM"
 
     def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
-        """Each text with the log probability of its tokens, each given those before it, and their number."""
+        """Each text with the sum of its tokens' log probabilities, given those before, and their number."""
         begin = self.tokenizer.bos_token_id
         before: Ids = () if begin is None else (begin,)
         contents = self.contents(reference, inputs, len(before))

@@ -88,7 +88,7 @@ class Model(ABC):
         """Every input with its answer, in any order, as they come. Raises `ModelError`."""
 
     def key(self) -> Record:
-        """What its answers are stored under: its task, its name and version, and all settings that they depend on."""
+        """The key under which its answers are stored: its task, its name and version, and all settings."""
         return {
             "kind": self.task.kind,
             "version": 1,
@@ -101,8 +101,8 @@ class Model(ABC):
         """The `identity` with the version of the model's code, as it is part of keys."""
         return {self.task.version_name: 1, **self.identity()}
 
-    def read_key(self) -> Record:
-        """The part of a table's key that identifies the model, its search, and how `read` understands answers."""
+    def table_key(self) -> Record:
+        """The model's part of a table's store key: its identity, its search, and how `read` understands answers."""
         more = {"decoding": self.reference.decoding.identity()} if self.task.name == "translate" else {}
         return {"model": self.versioned(), **more}
 
@@ -148,7 +148,7 @@ class Model(ABC):
         return None
 
     def waiting(self, run: str) -> list[str]:
-        """What somebody has to do before it can answer the texts that were written for a *run*."""
+        """Messages on what somebody has to do before it can answer the texts that were written for a *run*."""
         return []
 
     def files(self) -> list[tuple[Path, Path]]:

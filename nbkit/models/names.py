@@ -191,7 +191,7 @@ def licence(name: str) -> str:
 
 
 def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, **how: Any) -> Reference:
-    """What *name* means. how: decoding, device and dtype.
+    """The `Reference` to the model called *name*. how: decoding, device and dtype.
 
     Raises `UnknownNameError`, with the closest match, for an unknown name, and `ModelError` for a language that the
     model does not support, for a suffix that does not apply, and for what cannot be filled in.

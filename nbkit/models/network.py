@@ -23,7 +23,7 @@ _USUAL_LIMIT = 512
 
 
 def reference_of(name: str, device: str = "auto") -> Reference:
-    """What *name* means: a folder, or a hub id with an optional ``@revision``."""
+    """The reference to network *name*: a folder, or a hub id with an optional ``@revision``."""
     folder, (hub, _, revision) = Path(name).expanduser(), name.partition("@")
     is_folder = folder.is_dir() or name.startswith(("/", "~", "."))
     where: Record = {"folder": folder} if is_folder else {"hub": hub, "revision": revision or None}
@@ -72,5 +72,5 @@ def load(name: str, auto: str, device: str, **settings: Any) -> tuple[Any, Any]:
 
 
 def budget(network: Any) -> Budget:
-    """Batches of what *network* is asked, on its device."""
+    """The `Budget` of batches for *network* on its device."""
     return Budget(BUDGETS, network.device.type)

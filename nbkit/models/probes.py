@@ -127,7 +127,7 @@ def probe_problem(name: str, src: str, tgt: str) -> str | None:
 
 
 def has_states(name: str, src: str, tgt: str) -> bool:
-    """Whether a model's encoder can be looked into at all: not with outputs alone, behind a service, or in Python.
+    """Whether a model gives access to its encoder's states: not files, services, or Python code.
 
     >>> has_states("opus-mt", "en", "fr"), has_states("openai:gpt-4o", "en", "fr")
     (True, False)

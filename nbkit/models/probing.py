@@ -44,7 +44,7 @@ class Item(NamedTuple):
 
 
 class Probe(Seq2Seq):
-    """A translator whose encoder is looked into.
+    """A translator whose encoder's states can be read and replaced.
 
     An answer has, by context, the hypothesis, ln p(y_t | y_<t, H) of each subword of the reference with its end, the
     entropies of these distributions in nats, and the number of subwords with replaced states; and the characters of the
@@ -53,7 +53,7 @@ class Probe(Seq2Seq):
 
     def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         """Each pair of texts with what the model gives its reference, with and without context in the source."""
-        decoding, target = reference.decoding, self.languages(reference)
+        decoding, target = reference.decoding, self.set_languages(reference)
         for source, translation, _ in inputs:
             if not translation.strip():
                 raise NbkitError(f"probes: the reference of {source[:60]!r} is empty; drop this pair")

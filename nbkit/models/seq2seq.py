@@ -51,7 +51,7 @@ class Tokenized(ABC):
         transformers would invent a sentence. One longer than the model's positions is truncated, with a warning.
         """
         check_translator(reference, self.folder)
-        target, decoding = self.languages(reference), reference.decoding
+        target, decoding = self.set_languages(reference), reference.decoding
         for given, hypothesis in self.budget.keyed_results(
             inputs, self.encoded(reference, [text for (text,) in inputs]), len,
             lambda batch: self._hypotheses(batch, target, decoding), group=lambda ids: decoding.limit(len(ids)),
@@ -69,8 +69,8 @@ class Tokenized(ABC):
         found = dict(zip(worded, texts, strict=True))
         return [found.get(ids, "").strip() for ids in batch]
 
-    def languages(self, reference: Reference) -> int | None:
-        """Set the tokenizer to the language pair; the id of the target language's token, None for Marian."""
+    def set_languages(self, reference: Reference) -> int | None:
+        """Set the tokenizer to the language pair; returns the id of the target language's token, None for Marian."""
         if self.family.token is None:
             return None
         codes = self.family.code(reference.lang or ""), self.family.code(reference.tgt or "")
@@ -121,7 +121,7 @@ class Seq2Seq(Tokenized):
         return self.search(self.padded(batch), target, decoding, limit)
 
     def padded(self, batch: Sequence[Ids]) -> dict[str, torch.Tensor]:
-        """Ids and their mask."""
+        """The ids of a batch as one padded tensor and their attention mask, by the names of the network's arguments."""
         device = self.model.device
         return {
             "input_ids": padded(batch, self.tokenizer.pad_token_id, device),

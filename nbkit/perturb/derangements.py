@@ -136,7 +136,7 @@ def _drawn_by_insertion(forms: tuple[int, ...], random: np.random.BitGenerator) 
 
 @lru_cache(maxsize=64)
 def _at_home(copies: tuple[int, ...]) -> list[list[int]]:
-    """For each number of forms that are placed: how many permutations have 0, 1, 2 … tokens at home.
+    """For each number of forms placed: how many permutations leave 0, 1, 2 … tokens where a token of their form was.
 
     A token is at home at any place of its form. Numbers of tokens that the forms to come cannot drive out are left out.
     """
@@ -148,7 +148,7 @@ def _at_home(copies: tuple[int, ...]) -> list[list[int]]:
 
 
 def _last_steps(ways: list[int], m: int, c: int, after: int) -> tuple[list[tuple[int, int, int]], list[int]]:
-    """The ways in which c copies may have come into m: (at home before, driven out, newly at home), with their numbers.
+    """How c tokens of a form may enter m, by tokens `_at_home`: (before, driven out, new ones), and how many ways.
 
     ways: the number of permutations by how many tokens were at home before.
     """
@@ -158,8 +158,9 @@ def _last_steps(ways: list[int], m: int, c: int, after: int) -> tuple[list[tuple
 
 
 def _insertions(m: int, c: int, at_home: int, broken: int, placed: int) -> int:
-    """The ways to put c new tokens of one form into a permutation of m, *placed* of them at home, *broken* driven out.
+    """The number of ways to insert c tokens of one form into a permutation of m tokens.
 
+    *at_home* of these stand where their form is; *broken* of them no longer do then, and *placed* of the c tokens do.
     C(c, t)² t! ways to have t arrows among the new ones leave b = c − t chains, which go into b arrows of the old,
     s of them among the h at home: b! C(h, s) C(m − h, b − s).
     """
@@ -206,7 +207,7 @@ def _permutations(copies: tuple[int, ...]) -> int:
 
 @lru_cache(maxsize=512)
 def _all_derangements(forms: tuple[int, ...]) -> np.ndarray:
-    """All derangements of *forms*, a row each."""
+    """All derangements of *forms*, one per row."""
     rows: list[list[int]] = [[]]
     for place, form in enumerate(forms):
         rows = [
@@ -219,7 +220,7 @@ def _all_derangements(forms: tuple[int, ...]) -> np.ndarray:
 
 
 def _can_go_on(forms: tuple[int, ...], place: int, row: list[int]) -> bool:
-    """Whether the forms that *row* has left can derange the places from *place* on (Hall's condition)."""
+    """Whether the forms not yet in *row* can derange the positions from *place* on (Hall's condition)."""
     left, rest = Counter(forms), len(forms) - place
     left.subtract(row)
     return all(copies + forms[place:].count(form) <= rest for form, copies in left.items() if copies)

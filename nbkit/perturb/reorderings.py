@@ -229,7 +229,7 @@ def tree_mirror_in(view: View, draws: Draws) -> list[int] | None:
 
 
 def rotate_around_root(view: View, draws: Draws) -> list[int] | None:
-    """What hangs right of the root, the root, what hangs left of it; each part in its own in-order.
+    """The right branches of the root, the root, its left branches; each in its own in-order.
 
     Figure 3 prints another order ("live find said Tom …"), which is not a rotation; the samples of
     Tables 4 and 5 ("a car accident seen Have you ever ?") agree with the definition.

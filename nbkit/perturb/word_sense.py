@@ -254,7 +254,7 @@ def positive(candidate: Candidate) -> bool:
 
 
 def no_compound(candidate: Candidate) -> bool:
-    """The noun is not part of a compound: none by its tree, no noun and no hyphen directly beside it."""
+    """Filter: whether the noun is in no compound: none by its tree, no noun and no hyphen directly beside it."""
     seed, noun = candidate.seed, candidate.noun
     upos, deprels = seed.annotation("attacks", "upos", "deprels")
     beside = [token for token in (noun - 1, noun + 1) if 0 <= token < len(seed)]
@@ -264,7 +264,7 @@ def no_compound(candidate: Candidate) -> bool:
 
 
 def alone(candidate: Candidate) -> bool:
-    """No other adjective stands directly beside the attractor, whatever it modifies.
+    """Filter: whether no other adjective stands directly beside the attractor, whatever it modifies.
 
     For a replacement, the replaced adjective is no other one.
     """
@@ -274,7 +274,7 @@ def alone(candidate: Candidate) -> bool:
 
 
 def another_word(candidate: Candidate) -> bool:
-    """The attractor is neither the homograph nor the adjective that it replaces."""
+    """Filter: whether the attractor is neither the homograph nor the adjective that it replaces."""
     seed, tokens = candidate.seed, [each for each in (candidate.homograph, candidate.replaced) if each is not None]
     present = {column[token].lower() for column in (seed.tokens, seed.lemmas) if column for token in tokens}
     return candidate.attractor.lower() not in present

@@ -193,7 +193,7 @@ def tags(cell: Any) -> list[str]:
 
 
 def without_text(notebook: Any) -> Any:
-    """*notebook*, changed: no output shows a sentence of its corpus.
+    """*notebook*, changed so that no output shows a sentence of its corpus.
 
     Outputs of cells tagged ``corpus-text`` become a note; printed lines and the messages of errors,
     which may quote a sentence, are removed everywhere.
@@ -260,7 +260,7 @@ def excerpt(notebook: Any) -> Excerpt:
 
 
 def picture(data: Mapping[str, str]) -> str:
-    """The address of a picture among the forms of an output, "" if there is none."""
+    """The ``data:`` address of a picture among the formats of an output, "" if there is none."""
     if "image/svg+xml" in data:
         return svg_uri(data["image/svg+xml"])
     mime = next((mime for mime in ("image/png", "image/jpeg", "image/gif") if mime in data), None)
@@ -351,7 +351,7 @@ def _clean_output(html: str, place: str) -> Markup:
 
 
 def _sentences(output: Any, filters: Mapping[str, str]) -> str:
-    """The address of the sentences behind a table or figure, "" if its metadata does not say what these are."""
+    """The link to the sentences behind a table or figure, "" if its metadata does not say what these are."""
     own = output.metadata.get("sentences")
     if not isinstance(own, Mapping) or not all(isinstance(value, str) for value in own.values()):
         return ""

@@ -52,7 +52,7 @@ def rendered(template: str, **values: Any) -> str:
 
 
 def named(value: str, facet: str) -> str:
-    """*value* as a reader knows it.
+    """The name of a *value* of a facet as pages write it.
 
     >>> named("de", "language"), named("opus-mt", "model")
     ('German (de)', 'opus-mt')
@@ -109,7 +109,7 @@ class Entry(_Record):
 
     @property
     def about(self) -> dict[str, str]:
-        """Its tags, without the study and a run that is called like it."""
+        """Its tags, without the study and without a run that has the study's name."""
         study = self.tags.get("study")
         return {k: value for k, value in self.tags.items() if k != "study" and (k, value) != ("run", study)}
 
@@ -161,7 +161,7 @@ class Run(_Record):
 
     @property
     def grids(self) -> list[tuple[str, dict[str, str]]]:
-        """The head of the index: the study of each grid in a line, and its main parameters."""
+        """The study of each grid in a line, and its main parameters, for the head of the index."""
         return [(STUDIES.summary(grid.study) or grid.study, _facts(grid.params | grid.used)) for grid in self.runs]
 
     @property

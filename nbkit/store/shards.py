@@ -152,7 +152,7 @@ def _protocols(files: Any) -> tuple[str, ...]:
 
 @contextmanager
 def _explained(verb: str, place: object) -> Iterator[None]:
-    """Turn an operating-system error into one that names the place and the way out."""
+    """Within, an operating-system error becomes one that names the place and says what to do."""
     try:
         yield
     except FileNotFoundError:
@@ -162,7 +162,7 @@ def _explained(verb: str, place: object) -> Iterator[None]:
 
 
 def _refusal(verb: str, place: object, error: OSError) -> StoreError:
-    """The error for a file that cannot be read or written, with a way out."""
+    """The error for a file that cannot be read or written; it says what to do."""
     advice = f"{writing_advice(error)}set NBKIT_CACHE to another folder"
     return StoreError(f"the store cannot {verb} {place}: {error.strerror or error}; {advice}")
 
@@ -201,7 +201,7 @@ def written(name: str) -> int:
 
 
 def encode(keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """The Parquet file of *rows*, a column a field and the keys in `KEY`.
+    """The Parquet file of *rows*, with one column per field and the keys in `KEY`.
 
     A field whose values are all of one kind (bool, int, float, str, or lists of one of them) becomes a typed
     column; anything else JSON can hold becomes a column of JSON text, so that every value comes back as it was.

@@ -61,7 +61,7 @@ class Asker:
 
     def identity(self, params: Any, cell: Cell) -> dict[str, Any]:
         """Everything about the model, and how it is asked, that can change an answer: for store keys."""
-        return self.model(params, cell).read_key()
+        return self.model(params, cell).table_key()
 
     def sent(self, params: Any, cell: Cell, texts: Sequence[str]) -> list[str]:
         """The distinct texts that the model is sent when it is asked *texts*."""

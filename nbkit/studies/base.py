@@ -194,7 +194,7 @@ def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _star_values(name: str, src: str, tgt: str) -> set[str]:
-    """What * stands for in the files that there are for a pair."""
+    """The texts that * matches in the names of a pair's existing files."""
     path = Path(or_value_error(lambda each: str(models.load(each, "translate", src, tgt).path), name))
     pattern = re.compile(rf"(?!\.|source\.){'(.+)'.join(map(re.escape, path.name.split('*')))}", re.DOTALL)
     names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -533,7 +533,7 @@ class JudgedParams(ModelParams):
         return {str(path): file_digest(path) for path in self.form_files if path.is_file()}
 
     def judgements(self, task: str = "annotations") -> pd.DataFrame | None:
-        """What the forms of a task hold, or None if there are none. Raises as `read_forms` does."""
+        """The annotators' judgements of a task, from its forms; None without forms. Raises as `read_forms` does."""
         forms, key = getattr(self, task), getattr(self, self.tasks[task])
         if not forms:
             return None

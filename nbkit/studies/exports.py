@@ -146,7 +146,7 @@ def write_parts(parts: Callable[[], Iterator[pd.DataFrame]], path: Path, form: s
 
 
 def _plain(part: pd.DataFrame) -> pd.DataFrame:
-    """Lists and dictionaries as JSON: a browser reads them, a spreadsheet shows them."""
+    """*part* with lists and dictionaries as JSON text, which browsers read and spreadsheets show."""
 
     def as_json(value: Any) -> str | None:
         """A nested value as JSON."""
@@ -191,7 +191,7 @@ def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: 
 
 
 def _bare(value: Any) -> Any:
-    """A value as JSON has it: no NaN, no NumPy."""
+    """*value* for JSON: None for NaN, NumPy's values as Python's."""
     if isinstance(value, (*_NESTED, np.generic)):
         value = plain(value)
     return None if value is None or value != value or str(value) == "<NA>" else value
@@ -248,7 +248,7 @@ def read_declaration(path: Path) -> dict[str, Any]:
 
 
 def check_version(version: int, path: Path) -> None:
-    """Raise `DataError` for outcomes of another version, with the way out."""
+    """Raise `DataError`, which says what to do, for outcomes of another version."""
     if version != SCHEMA_VERSION:
         way_out = "update nbkit" if version > SCHEMA_VERSION else "write them again, with `nbkit outcomes RUN`"
         raise DataError(f"outcomes of version {version}, this nbkit reads {SCHEMA_VERSION}: {way_out}", path)

@@ -125,7 +125,7 @@ def _styled(
     """A table as it is shown: columns, names, headings, HTML."""
     if not len(rows):
         return styles.empty(empty, caption)
-    chosen = _shown(rows, columns) if columns else list(rows)
+    chosen = _columns_to_show(rows, columns) if columns else list(rows)
     named = {each: rows[each].map(theme.called(str(each))) for each in chosen if each in _NAMED}
     table = styles.styled(rows[chosen].assign(**named), caption=caption, best=best, headings=headings)
     wide = [{"selector": f"td.col{place}", "props": "min-width: 15em"} for place, each in enumerate(chosen)
@@ -134,8 +134,8 @@ def _styled(
     return table.format(str, subset=[each for each in html if each in chosen])
 
 
-def _shown(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Those of *columns* that the table has, and with a question mark that distinguish its rows."""
+def _columns_to_show(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """The *columns* that the table has; of those written "name?" only the ones whose values differ between rows."""
     there = [each for each in columns if each.removesuffix("?") in rows]
     return [each.removesuffix("?") for each in there if each[-1] != "?" or rows[each[:-1]].nunique() > 1]
 

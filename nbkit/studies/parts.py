@@ -51,11 +51,11 @@ class Run:
     @cached_property
     def cells(self) -> list[Cell]:
         """The cells without a model, then those with one."""
-        return list(dict.fromkeys([*self.places, *self.study.points(self.params)]))
+        return list(dict.fromkeys([*self.cells_without_model, *self.study.points(self.params)]))
 
     @cached_property
-    def places(self) -> list[Cell]:
-        """The cells without a model: what is known before one is asked."""
+    def cells_without_model(self) -> list[Cell]:
+        """The cells without a model: the languages of the run."""
         return list(dict.fromkeys(cell._replace(model="") for cell in self.study.points(self.params))) or [
             Cell(self.params.source, language) for language in getattr(self.params, "languages", ())
         ]
@@ -112,7 +112,7 @@ class Run:
             raise NbkitError("\n".join(problems))
 
     def parts(self, table: Table) -> Iterator[Part]:
-        """The parts of a table as far as they are known: all of them once the table with its units is there."""
+        """The units in which a table is stored; for a table on items, only as far as these are computed."""
         for first in self.first_parts(table):
             yield from first.with_following()
 
@@ -147,12 +147,12 @@ class Run:
         return [each for each in self.cells if each.model and each[:2] == cell[:2]]
 
     def names(self, cell: Cell) -> list[str]:
-        """What tables call a cell."""
+        """The names of a cell's languages and model in tables."""
         return [*cell[:2], self.study.label(self.params, cell.model) if cell.model else ""]
 
     def evaluated(self, function: Callable[..., Any], cell: Cell, corpus: str) -> Any:
         """The result of a *function* that a table declares, called with the cell, and with *corpus* if there is one."""
-        asked = cell if cell.source or not self.places else self.places[0]
+        asked = cell if cell.source or not self.cells_without_model else self.cells_without_model[0]
         return function(self.params, asked, *([corpus] if corpus else []))
 
     def texts(self, items: pd.DataFrame) -> list[str]:
@@ -200,7 +200,7 @@ class Part:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What `fill_part` finds it by, in JSON. follow: whether nobody knows yet which parts there are behind it."""
+        """The arguments of `fill_part` for this part, in JSON. follow: whether the next parts are not known yet."""
         params, schema = self.run.params, type(self.run.params)
         place = {"table": self.table.name, "cell": list(self.cell), "corpus": self.corpus, "start": self.start}
         dump = {"params": params.model_dump(mode="json"), "schema": f"{schema.__module__}:{schema.__name__}"}
@@ -208,7 +208,7 @@ class Part:
 
     @property
     def place(self) -> str:
-        """What progress and errors call it."""
+        """The name of the part in progress bars and errors."""
         study, of = self.run.study, " ".join(filter(None, self.run.names(self.cell)[:2]))
         model = self.run.names(self.cell)[2]
         at = f"from {self.start}" if self.start else ""
@@ -265,7 +265,7 @@ class Part:
         return self.run.store.table_rows(self.config)
 
     def next(self) -> Part | None:
-        """The part behind it; None at the end, and where only what is computed first shows it."""
+        """The next part of the table; None at the end, and where only what is computed first shows it."""
         if self.base is None or (self.size is not None and self.start + self.base.unit >= self.size):
             return None
         known = self.n_units
@@ -297,7 +297,7 @@ class Part:
             return error.texts, 0
 
     def with_following(self) -> Iterator[Part]:
-        """It, and the parts behind it as far as they are known when their turn comes."""
+        """This part and the next ones of its table, as far as they are known when their turn comes."""
         part: Part | None = self
         while part is not None:
             yield part
@@ -411,7 +411,7 @@ def latest(cache: dict[Any, T], key: Any, most: int, make: Callable[[], T]) -> T
 def fill_part(
     params: Mapping[str, Any], schema: str, table: str, cell: Sequence[str], corpus: str, start: int, follow: bool
 ) -> None:
-    """Unit of work: compute one part of a table, and those behind it if they *follow*."""
+    """Unit of work: compute one part of a table and, with *follow*, the next ones."""
     module, _, name = schema.partition(":")
     checked = getattr(import_module(module), name)(**params)
     study = checked.study
@@ -471,7 +471,7 @@ def item_id(*values: Any) -> str:
 
 
 def _short(key: Mapping[str, Any]) -> str:
-    """A digest of a key."""
+    """A short digest of a store key."""
     return hashlib.blake2b(json.dumps(key, sort_keys=True).encode(), digest_size=10).hexdigest()
 
 

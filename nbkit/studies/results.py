@@ -63,7 +63,7 @@ class Outcomes:
         """The measures that any row has."""
         found: list[str] = []
         for pattern, judged in self._declared.items():
-            rows, fields = self._with(judged)[0], _FIELD.findall(pattern)
+            rows, fields = self._rows_and_values(judged)[0], _FIELD.findall(pattern)
             if len(rows):
                 known: Any = rows[fields].drop_duplicates().to_dict("records") if fields else [{}]
                 found += [pattern.format(**values) for values in known]
@@ -74,7 +74,7 @@ class Outcomes:
         for pattern, judged in self._declared.items():
             if (bound := _bound(pattern, name)) is None:
                 continue
-            rows, values = self._with(judged)
+            rows, values = self._rows_and_values(judged)
             for column, value in bound.items() if len(rows) else ():
                 rows = rows[rows[column].astype(str) == value]
             if len(rows):
@@ -95,8 +95,8 @@ class Outcomes:
         """The declared measures; none without rows."""
         return self.behaviour.outcomes.measures if self.behaviour.outcomes and len(self.rows) else {}
 
-    def _with(self, judged: Judged) -> tuple[pd.DataFrame, pd.Series]:
-        """The rows that have a measure, and its values; no rows where they lack one of its columns."""
+    def _rows_and_values(self, judged: Judged) -> tuple[pd.DataFrame, pd.Series]:
+        """The rows for which a measure is declared, and its values; none if a column that it needs is missing."""
         import pandas as pd
 
         try:

@@ -37,7 +37,7 @@ _FILL_PART = f"{fill_part.__module__}:{fill_part.__name__}"
 
 
 def _nothing(*_: Any) -> Any:
-    """What a table declares by default."""
+    """None, whatever the arguments: the default of what a table declares."""
     return None
 
 
@@ -234,7 +234,7 @@ class Study:
         run, uses = Run(self, params), self.uses(params)
         device = params.model_dump().get("device")
         found = [no_device(device)] if uses and device is not None else []
-        found += [problem for cell in run.places for problem in self.check(params, cell)]
+        found += [problem for cell in run.cells_without_model for problem in self.check(params, cell)]
         found += [use.problem() for use in uses]
         problems = list(dict.fromkeys(problem for problem in found if problem))
         return problems or ([str(error) for error in self.missing(params)] if untranslated else [])

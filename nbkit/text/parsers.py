@@ -158,7 +158,7 @@ def find_pipeline(spec: str) -> Pipeline:
 
 
 def _ways_out(name: str) -> str:
-    """How a missing pipeline is got."""
+    """The ways to install a missing pipeline, for a message."""
     commands = f"'conda install -c conda-forge spacy-model-{name}' or 'python -m spacy download {name}'"
     return f"install it with {commands}, or name the folder of a pipeline (parsers: {{<language>: <folder>}})"
 

@@ -211,7 +211,7 @@ class Phrase:
 
     @cached_property
     def bases(self) -> dict[str, str]:
-        """Of every form of the phrase's words, the one by which the patterns know it."""
+        """For each form of the phrase's words, the base form that its patterns match."""
         parts = [part for wording in self.wordings for part in wording]
         own = {word: word for part in parts for word in part.words}
         return {form: base for part in parts for form, base in part.forms} | own
@@ -403,7 +403,7 @@ def _token_pattern(part: Part) -> TokenPattern:
 
 
 def phrase_index(phrases: Sequence[Phrase]) -> dict[str, list[int]]:
-    """The numbers of the phrases by the forms of each wording's rarest word: a text without these does not hold it."""
+    """The indices of the phrases, by each form of every wording's rarest word: a text without it cannot match."""
     shared = Counter(form for phrase in phrases for needed in phrase.needed for form in frozenset().union(*needed))
 
     def rank(forms: frozenset[str]) -> tuple[int, int]:
@@ -556,7 +556,7 @@ class PhraseMatcher:
         ]
         document = Doc(self._vocab, words=row.texts, lemmas=lemmas)
         places = (row.trimmed(start, end) for _, start, end in self._matchers[name](document))
-        return sorted({place for place in places if not row.is_amount(place[1])})
+        return sorted({place for place in places if not row.modifies_number(place[1])})
 
 
 def read_phrases(path: str | Path) -> list[str]:
@@ -605,8 +605,8 @@ class _Row:
         words = [place for place in range(start, end) if _is_word(self.texts[place])]
         return (words[0], words[-1] + 1) if words else (end - 1, end)
 
-    def is_amount(self, end: int) -> bool:
-        """Whether what ends there ends in a word that says how much of the number after it: *got over 320 votes*."""
+    def modifies_number(self, end: int) -> bool:
+        """Whether the word before *end* belongs to a number after it, as *over* does in *got over 320 votes*."""
         after = self.texts[end] if end < len(self.texts) else ""
         return after[:1].isdigit() and self.lowers[end - 1] in phrase_words()["before_numbers"]
 

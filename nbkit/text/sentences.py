@@ -158,7 +158,7 @@ class Sentence:
 
     @cached_property
     def digest(self) -> bytes:
-        """A digest of language and tokens, 16 bytes: the sentence's part in the address of its randomness."""
+        """A digest of language and tokens, 16 bytes, which seeds the sentence's random perturbations."""
         return hashlib.blake2b("\x1f".join((self.lang, *self.tokens)).encode(), digest_size=16).digest()
 
     def reorder(self, order: Sequence[int] | Order, spacing: Spacing = "joined") -> str:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from nbkit.batch.workers import places
+from nbkit.batch.workers import task_variables
 from nbkit.cli import main
 from nbkit.models.services.commands import VARIABLE
 
@@ -115,9 +115,9 @@ def test_what_is_registered_is_not_typed(here):
 def test_every_process_knows_whether_programs_may_start(monkeypatch):
     for choice in ("allow", "deny"):
         monkeypatch.setenv(VARIABLE, choice)
-        assert places()[VARIABLE] == choice
+        assert task_variables()[VARIABLE] == choice
     monkeypatch.delenv(VARIABLE)
-    assert VARIABLE not in places()
+    assert VARIABLE not in task_variables()
 
 
 @pytest.mark.thorough

@@ -86,7 +86,7 @@ def test_what_a_checkpoint_forbids_stays_forbidden(tmp_path, checkpoints, senten
     words = before.translate(sentences, "en", "de", greedy, progress=False)
     reference = resolve(f"{folder}@ct2", "en", "de")
     ids = before.network.encoded(reference, sentences[:1])
-    frequent = int(before.network._generate(ids, before.network.languages(reference), greedy, 12)[0][2])
+    frequent = int(before.network._generate(ids, before.network.set_languages(reference), greedy, 12)[0][2])
     settings = json.loads((folder / "generation_config.json").read_text())
     settings |= {"bad_words_ids": [[frequent]], "repetition_penalty": 1.3, "no_repeat_ngram_size": 2}
     (folder / "generation_config.json").write_text(json.dumps(settings))

@@ -53,7 +53,7 @@ class Probed(Translator):
         return translate_remembered(self.name, texts, src, tgt, decoding, store=None, progress=progress)
 
     def languages(self, src: str, tgt: str) -> int | None:
-        return self.network.languages(load(self.name, "translate", src, tgt).reference)
+        return self.network.set_languages(load(self.name, "translate", src, tgt).reference)
 
 
 def probe(

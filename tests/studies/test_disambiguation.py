@@ -376,7 +376,7 @@ def test_whole_samples_are_scored_as_the_research_code_scores_them(run):
     """Independently of sums over seeds: every word of the sample, by its length."""
     params, _ = run
     attacks = pages.read(params, "attacks")
-    found = pages.whole_sentences(params, attacks)
+    found = pages.with_sentence_biases(params, attacks)
     known, items = counts(params), STUDY.read(params, "items").set_index("key")
     assert set(attacks["kind"]) >= {"IH", "RH"}
     for kind in attacks["kind"].unique():
@@ -480,7 +480,7 @@ def test_samples_are_marked_and_escaped():
 @pytest.mark.parametrize("table", [6, *range(13, 19)])
 def test_printed_samples_are_marked(table):
     rows = STUDY.printed.load(f"table{table}").query("table == @table").to_dict("records")
-    marked = [pages.marked_print(row["source"], row, -1) for row in rows]
+    marked = [pages.printed_sample(row["source"], row, -1) for row in rows]
     assert len(rows) >= 4 and all(pages.RED in each and pages.BLUE in each for each in marked)
 
 

@@ -55,7 +55,7 @@ def test_word_by_word_is_an_error_and_the_references_are_none(params, translator
     assert litter(params, model="references")["value"] == litter(params, model="copy of the source")["value"] == 0
     found = STUDY.read(params)
     assert found["covered"].all() and found["open"].all() and set(found["verdict"]) == {"fail"}
-    signature = scores.litters(params)["fr"]["paper"].signature()
+    signature = scores.litter_metrics(params)["fr"]["paper"].signature()
     assert signature.startswith("LitTER|pairs:paper|spans:all|unit:word") and "dict:file:words" in signature
     accuracy = scores.apt_eval(scores.read(params))
     assert of(accuracy, "references", measure="unigram_precision")["value"] == 1
@@ -112,7 +112,7 @@ def test_published_figures_read_both_directions_and_strip_accents(params, transl
     assert litter(both, "published", "references")["value"] == 0
     found = STUDY.read(both).groupby("idiom")[["covered", "published_covered"]].any()
     assert found.mean().tolist() == [0.5, 1]
-    signatures = {name: each.signature() for name, each in scores.litters(both)["fr"].items()}
+    signatures = {name: each.signature() for name, each in scores.litter_metrics(both)["fr"].items()}
     assert "dict:file:en-fr." in signatures["paper"] and "|accents:stripped|" in signatures["published"]
     assert "dict:file:en-fr+fr-en." in signatures["published"]
     assert of(scores.results(both), measure="litter")["as_computed"] == 1

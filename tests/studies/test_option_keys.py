@@ -80,7 +80,7 @@ def test_every_option_of_servers_is_among_them():
     name = "openai:m@http://localhost:1/v1"
     for option in PACING:  # none of these changes an answer
         with_option, without = (load(each, "translate", "en", "de") for each in (f"{name}?{option}=3", name))
-        assert with_option.read_key() == without.read_key()
+        assert with_option.table_key() == without.table_key()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_programs_and_their_options(monkeypatch: pytest.MonkeyPatch):
     for options in ({"version": "2"}, {"isolate": "batch"}):
         assert not check(command(), command(**options), monkeypatch)
         before, after = (load(name, "translate", "en", "de") for name in (command(), command(**options)))
-        assert before.read_key() != after.read_key()
+        assert before.table_key() != after.table_key()
     assert CommandOptions.model_fields.keys() == {"command", "version", "isolate", "workers", "timeout", "label"}
 
 

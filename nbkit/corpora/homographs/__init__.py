@@ -27,7 +27,7 @@ from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem, sc
 from nbkit.files import expand_path, read_text
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.registry import Registry
-from nbkit.yaml_text import Location, lines_of, read_own, texts
+from nbkit.yaml_text import Location, lines_of, read_own, texts_in
 
 # ----------------------------------------------------------------------------
 # What a homograph lexicon is: words, their senses, and the translations that distinguish the senses.
@@ -228,7 +228,7 @@ _THING = "homograph lexicon"
 
 
 def _stripped(word: str) -> str:
-    """A word without what stands around it; raises if nothing is left."""
+    """A word without spaces, commas and semicolons around it; raises if nothing is left."""
     if not (word := word.strip(_AROUND)):
         raise ValueError("expected text")
     return word
@@ -298,7 +298,7 @@ def _read(path: Path, schema: Any, what: str, expected: str) -> tuple[Any, Calla
 
     def line(location: Location, translation: str) -> int:
         """The line of the file that has *translation* at or below *location*, by default the line of *location*."""
-        same = (place for place, text in texts(values, ()) if translation_key(text) == translation_key(translation))
+        same = (place for place, text in texts_in(values, ()) if translation_key(text) == translation_key(translation))
         within = [place for place in same if place[: len(location)] == location]
         return max(lines.line(place) or 1 for place in within or [location])
 

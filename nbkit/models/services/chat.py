@@ -136,7 +136,7 @@ class Chat(Service):
 
     @cached_property
     def prompt(self) -> Prompt:
-        """Raises as `load_prompt`."""
+        """The prompt in which texts are sent. Raises as `load_prompt`."""
         return load_prompt(self.options.prompt)
 
     @property

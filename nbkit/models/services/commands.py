@@ -80,7 +80,7 @@ class CommandOptions(BaseModel):
 
 
 def command_options(name: str) -> CommandOptions:
-    """What ``command:PROGRAM ARGUMENT …`` or ``command:{"command": […], …}`` says. Raises `ModelError`.
+    """The options in a name ``command:PROGRAM ARGUMENT …`` or ``command:{"command": […], …}``. Raises `ModelError`.
 
     >>> command_options('command:{"command": ["rev"], "isolate": "batch", "version": "2"}').isolate
     'batch'

@@ -253,7 +253,7 @@ def reference_of(source: Path, translated: Iterable[Path], tgt: str) -> Path | N
 
 
 def as_key(text: str) -> str:
-    """*text* with every run of white space as one space: what a line is found by."""
+    """*text* with every run of white space as one space: the key by which a line is found."""
     return " ".join(text.split())
 
 
@@ -311,7 +311,7 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
 
 
 def _keyed(texts: list[str]) -> tuple[list[str], list[str]]:
-    """Texts, and what they are found by: one text in memory for all systems, and for a line that is its key."""
+    """*texts* and their keys (`as_key`), each string once in memory for all systems."""
     return texts, [text if (key := as_key(text)) == text else key for text in texts]
 
 
@@ -358,7 +358,7 @@ def rounds(folder: Path) -> list[Round]:
 
 
 def text_digest(text: str) -> str:
-    """What a manifest knows a text of a round by.
+    """The digest of *text*, ignoring spacing, by which `check_unchanged` notices that a written source has changed.
 
     >>> text_digest("One  text.") == text_digest("One text. ")
     True
@@ -386,7 +386,7 @@ def check_unchanged(manifest: Path) -> None:
 
 
 def _manifest_files(manifest: Path) -> list[tuple[str, str, str, str]]:
-    """Of each file of a manifest its name, the run that it is for, its translation's name, and the texts' digests."""
+    """For each file in a manifest its name, run, translation's name, and digests of its texts."""
     try:
         rounds = json.loads(manifest.read_text(encoding="utf-8"))["rounds"]
         found = [{"run": "", **one, **each} for one in rounds for each in one["files"]]

@@ -40,7 +40,7 @@ class Prompt(BaseModel):
         return [{"role": role, "content": content.format(**values)} for role, content in self._pairs]
 
     def labels_for(self, src: str, tgt: str) -> tuple[str, ...]:
-        """The labels with the languages filled in."""
+        """The labels that may precede an answer, such as "German:", with the names of the languages filled in."""
         return tuple(label.format(text="", **_languages(src, tgt)) for label in self.labels)
 
     @property

@@ -1,7 +1,7 @@
 """What every model without weights here is: behind a server, in a program, or in files.
 
-Answers are stored as they came, not what they mean, so that the rule for a line (`one_line`) or for a label (`as_row`)
-can change without new requests.
+Answers are stored as they came, not what they mean, so that the rule for a line (`one_line`) or for a label
+(`as_probabilities`) can change without new requests.
 """
 
 from __future__ import annotations
@@ -98,13 +98,13 @@ class Service(Model):
         return {}
 
     def key(self) -> Record:
-        """What answers are stored under: the model, the languages and the settings."""
+        """The key under which answers are stored: the model, the languages and the settings."""
         model = self.versioned() if self.task.name == "translate" else self.identity()
         languages = {"src": self.reference.lang, "tgt": self.reference.tgt or LABEL_FILE}
         return {"kind": "answer", "version": 1, "model": model, **languages, "decoding": self.settings()}
 
-    def read_key(self) -> Record:
-        """What a translation as read from an answer depends on: the model, the settings, and how answers are read."""
+    def table_key(self) -> Record:
+        """The part of a table's key for a translation read from an answer: model, settings, and rules of reading."""
         read = {"labels": list(self.labels), "code": digest(__name__)}
         return {"model": self.versioned(), "decoding": {**self.settings(), **read}}
 
@@ -150,7 +150,7 @@ class Service(Model):
         """The columns of one answer: the translation or label taken from it, how it was taken, and its tokens."""
         (text,) = self.sent(given)
         line, outcome = self.line(answer, text)
-        values = (line,) if self.task.name == "translate" else as_row(line)
+        values = (line,) if self.task.name == "translate" else as_probabilities(line)
         tokens = {name: answer[name] for name in ("prompt_tokens", "completion_tokens")}
         return {**dict(zip(self.task.columns, values, strict=True)), "outcome": outcome, **tokens}
 
@@ -194,7 +194,7 @@ def costs(
 
 
 def split_options(kind: type[Options], what: str, written: str) -> tuple[str, Options]:
-    """What stands before a question mark, and the options of *kind* behind it: ``a=1&b=2``, where ``none`` is None.
+    """A name without its options, and the options of *kind* after "?" in it: ``a=1&b=2``, where ``none`` is None.
 
     Raises as `read_options`, and where what follows is not a list of options.
     """
@@ -272,12 +272,12 @@ def _is_quoted(text: str) -> bool:
     return len(text) > 1 and text[0] + text[-1] in _QUOTES
 
 
-def as_row(line: str) -> tuple[float, ...]:
-    """The probabilities that an answer or a line of a file stands for: one label, or three numbers that sum to 1.
+def as_probabilities(line: str) -> tuple[float, ...]:
+    """The probabilities of `LABELS`, in their order, in a line: one label, or three numbers that sum to 1.
 
     NaN, three times, for an answer that holds none of the labels or several.
 
-    >>> as_row("Neutral."), as_row("0.2, 0.5, 0.3"), as_row("I cannot answer that.")
+    >>> as_probabilities("Neutral."), as_probabilities("0.2, 0.5, 0.3"), as_probabilities("I cannot answer that.")
     ((0.0, 1.0, 0.0), (0.2, 0.5, 0.3), (nan, nan, nan))
     """
     parts = line.replace(",", " ").split()

@@ -70,9 +70,9 @@ class Placeholder(Model):
         """The inner model's identity, with the code that replaces numbers and puts them back."""
         return {**self.inner.identity(), "placeholder": digest("nbquantities", __name__, without=("nbkit/",))}
 
-    def read_key(self) -> Record:
-        """The inner model's key of what is read, with this model's version."""
-        return {**self.inner.read_key(), "model": self.versioned()}
+    def table_key(self) -> Record:
+        """The inner model's part of a table's key, with this model's version."""
+        return {**self.inner.table_key(), "model": self.versioned()}
 
     def sent(self, given: Input) -> Input:
         """The text with small numbers in place of its numbers, as the inner model first gets it."""

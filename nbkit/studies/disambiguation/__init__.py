@@ -51,7 +51,7 @@ def _uses_more(params: DisambiguationParams) -> Iterator[Use]:
 
 
 def _skips(params: DisambiguationParams, cell: Cell) -> Iterator[str]:
-    """The tables of other lexicons than MuCoW's, without BLEU, and of models that cannot be attacked."""
+    """The tables that a cell does not have: MuCoW's with other lexicons, BLEU's, attacks on files of translations."""
     if not params.lexicon.endswith(MUCOW):
         yield from ("mucow_items", "mucow")
     if not params.bleu_pairs:

@@ -126,7 +126,7 @@ def most_items(params: DisambiguationParams, cell: Cell) -> int:
 
 
 def items(params: DisambiguationParams, cell: Cell, start: int, n: int, all_pairs: pd.DataFrame) -> Units:
-    """The pool: every homograph that is tested, or as many as are drawn. An item is the same in every run."""
+    """The test items: tested homographs of `pairs`, or ``n_test`` of their pairs, drawn; the same in every run."""
     tested = all_pairs[all_pairs["left_out"] == ""].reindex(columns=COLUMNS)
     if params.n_test is not None and len(tested) > params.n_test:
         drawn = sorted(tested.index, key=lambda row: address(params.seed, "test pair", tested.at[row, "key"]))

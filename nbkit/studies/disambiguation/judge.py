@@ -76,7 +76,7 @@ def plain(params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: 
 
 
 def quality(params: DisambiguationParams, cell: Cell, plain: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """What corpus BLEU adds up, of each pair (`nbkit.models.translators.texts.sentence_sums`)."""
+    """For each pair, the sums of which corpus BLEU consists (`nbkit.models.translators.texts.sentence_sums`)."""
     sums = sentence_sums("bleu", answers["source"].tolist(), plain["reference"].tolist(), cell.target)
     return plain[["item", "unit", "corpus"]].assign(bleu=pd.Series(sums, plain.index, dtype=object))
 

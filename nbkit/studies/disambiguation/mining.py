@@ -45,7 +45,7 @@ def corpus_identity(params: DisambiguationParams, cell: Cell, corpus: str) -> di
 
 
 def aligned_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
-    """What the links of the training pairs depend on."""
+    """What the word alignments of the training pairs depend on, for store keys."""
     if params.aligner == "gold" or params.aligner.startswith(FILE):
         return [params.aligner == "gold" or file_digest(links_file(params))]
     aligner = load_aligner(params.aligner, *cell[:2]).identity
@@ -53,7 +53,7 @@ def aligned_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
 
 
 def aligned(params: DisambiguationParams, cell: Cell) -> pd.DataFrame:
-    """The links of all training pairs; no rows if the corpus or a file has them.
+    """The word alignments of all training pairs (column links); no rows if they are in the corpus or in a file.
 
     Tokens of the whole corpus are in memory: for millions of pairs, take links from a file (``pharaoh:FILE``).
     """
@@ -73,7 +73,7 @@ def _links_table(aligner: Aligner, pairs: Iterable[Pair]) -> pd.DataFrame:
 def training_links(
     params: DisambiguationParams, aligned: pd.DataFrame, pairs: Sequence[Pair], start: int
 ) -> Iterator[Alignment]:
-    """The links of training pairs, of which the first is number *start* of the corpus."""
+    """The word alignments of training pairs, of which the first is number *start* of the corpus."""
     if params.aligner == "gold":
         return gold_links(params.training_corpus, pairs)
     if params.aligner.startswith(FILE):
@@ -82,7 +82,7 @@ def training_links(
 
 
 def gold_links(corpus: str, pairs: Iterable[Pair]) -> Iterator[Alignment]:
-    """The links that pairs come with. Raises `NbkitError` for a pair without links."""
+    """The word alignments that pairs come with. Raises `NbkitError` for a pair without one."""
     for pair in pairs:
         if pair.alignment is None:
             raise NbkitError(f"corpus {corpus} has no gold links for the pair '{pair.id}': name an aligner (eflomal)")
@@ -126,7 +126,7 @@ def _links_of_file(path: Path, start: int, n: int) -> Iterator[Alignment]:
 
 
 def links_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
-    """What the alignment of sources with translations depends on."""
+    """What the alignment of sources with translations depends on, for store keys."""
     name = params.hypothesis_aligner
     identity = name if name == "lexicon" else load_aligner(name, *cell[:2]).identity
     corpus = [corpus_identity(params, cell, params.training_corpus), _learned_from(params)]
@@ -153,7 +153,7 @@ _ALIGNER: dict[str, Aligner] = {}
 
 
 def hypothesis_aligner(params: DisambiguationParams, cell: Cell, links: pd.DataFrame) -> Aligner:
-    """What links sources with translations: it learns from the training corpus, or is the word list *links*."""
+    """The aligner of sources with translations: it learns from the training corpus or uses the word list *links*."""
     name = params.hypothesis_aligner
     if name == "lexicon":
         entries = {(a, b): float(n) for a, b, n in zip(links["of"], links["to"], links["n"], strict=True)}
@@ -187,7 +187,10 @@ def pair_links(
     params: DisambiguationParams, cell: Cell, corpus: str, pairs: Sequence[Pair], start: int, links: pd.DataFrame,
     aligned: pd.DataFrame, linked: pd.DataFrame,
 ) -> Iterator[Alignment]:  # fmt: skip
-    """The links of pairs of a test corpus, of which the first is number *start*."""
+    """The word alignments of *pairs* of a test corpus, the first of which is number *start*.
+
+    links: word list of the training corpus. aligned: alignments of its pairs. linked: those of whole test corpora.
+    """
     if params.is_cross_fitted(corpus):
         return training_links(params, aligned, pairs, start)
     if params.aligner == "gold":

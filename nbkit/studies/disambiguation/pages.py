@@ -54,7 +54,7 @@ _STRUCK = 'span style="color: #8a8a8a; text-decoration: line-through"'
 
 
 def read(params: DisambiguationParams, table: Literal["outcomes", "attacks"] = "outcomes") -> pd.DataFrame:
-    """A table of the models of the run, without their twins."""
+    """The rows of a table for the run's models, without those of `twins` (models trained from another seed)."""
     found = STUDY.read(params, table)
     return found[found["model"].isin(list(map(label, params.models)))].reset_index(drop=True)
 
@@ -319,8 +319,8 @@ def show_strengths_beside(
     printed(STUDY, artefact, ["model"], "measure", folded=len(both) > 0)
 
 
-def whole_sentences(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.DataFrame:
-    """Attacks with the biases of whole samples in place of their attractors', as the research code scores them.
+def with_sentence_biases(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.DataFrame:
+    """*attacks* with biases summed over the whole sample, not of the attractor alone, as the research code scores them.
 
     A bias is the sum over the seed's words without the one replaced, and the attractor, by the sample's length; PPMI is
     the research code's. Source: test_attractor_correlations.py.
@@ -442,8 +442,8 @@ def marked_sample(row: Mapping[Any, Any]) -> str:
     return styles.marked_by(shown, [(start, start + len(replaced), _STRUCK), *moved])
 
 
-def marked_print(text: str, row: Mapping[Any, Any], homograph: int = 0) -> str:
-    """A sample that the paper prints, with the word that was replaced. homograph: which of its places counts."""
+def printed_sample(text: str, row: Mapping[Any, Any], homograph: int = 0) -> str:
+    """A sample printed in the paper as HTML, words of *row* marked; homograph: its occurrence (−1: the last)."""
     marks = []
     for name, element, place in (("attractor", RED, 0), ("homograph", BLUE, homograph), ("replaced", _STRUCK, 0)):
         if row[name]:
@@ -482,5 +482,5 @@ def show_successes(params: DisambiguationParams, attacks: pd.DataFrame, name: st
 
 
 def arrows(rows: pd.DataFrame, before: str, after: str) -> list[str]:
-    """What two columns say, as HTML with an arrow between."""
+    """The values of two columns as HTML, row by row, with an arrow between."""
     return [escape(f"{a} → {b}") for a, b in zip(rows[before], rows[after], strict=True)]

@@ -236,12 +236,12 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
 
     @property
     def translated_by(self) -> list[str]:
-        """All translators of the run, twins last."""
+        """All translators of the run, those of `twins` (trained from another seed) last."""
         return list(dict.fromkeys([*self.models, *self.twins.values()]))
 
     @property
     def attackable(self) -> list[str]:
-        """The translators that can translate samples, twins last: all but files of translations."""
+        """The translators that can translate samples, all but files of translations; those of `twins` last."""
         loaded = {name: models.load(name, "translate", self.source, self.target) for name in self.translated_by}
         return [name for name, model in loaded.items() if not model.is_fixed]
 
@@ -271,7 +271,7 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         return {"parsers": self.parsers or None, "on_error": self.on_error}
 
     def narrowed(self, domain: str, model: str) -> DisambiguationParams:
-        """These parameters for one model and its twin; a run has one domain."""
+        """These parameters for one model, with its entry in `twins`; a run has one domain."""
         twins = {name: twin for name, twin in self.twins.items() if name == model}
         return self.model_copy(update={"models": [model], "twins": twins})
 

@@ -49,7 +49,7 @@ def senses_of(
     sense and the possible senses, JSON), word, start, end (the word that shows the sense, by characters; −1 if none).
     """
     finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
-    targets = _words(params, translations)
+    targets = _as_tokens(params, translations)
     pairs = [(tuple(tokens), target.tokens if target else ()) for tokens, target in zip(sources, targets, strict=True)]
     linked = hypothesis_aligner(params, cell, links).align(pairs, progress=False)
     each = zip(targets, linked, pairs, rows["homograph"], rows["token"], strict=True)
@@ -88,8 +88,8 @@ def sense_verdict(reached: str, reach: str, sense: str) -> str:
     return UNDECIDED if found is None else RIGHT if found == sense else WRONG
 
 
-def _words(params: DisambiguationParams, texts: Sequence[str]) -> list[Text | None]:
-    """Translations with tokens and lemmas: parsed, or cut and looked up unchanged; None for an empty one."""
+def _as_tokens(params: DisambiguationParams, texts: Sequence[str]) -> list[Text | None]:
+    """Translations as tokens, with a parser's lemmas or ("forms" as `target_words`) without; None for empty ones."""
     if params.target_words == "forms":
         cuts = [tuple(cut(text, params.target)) for text in texts]
         return [Text((Sentence(tokens, params.target),)) if tokens else None for tokens in cuts]
@@ -131,7 +131,7 @@ def characters(text: str, tokens: Sequence[str], token: int) -> tuple[int, int] 
 
 
 def place_of(text: Text, token: int) -> dict[str, Any]:
-    """A word of a text with its characters in running text.
+    """A token of *text*, and its start and end in characters of running text; −1 if they are unknown.
 
     >>> place_of(Text((Sentence(("I", "'m", "in"), "en", (False, True, False)),)), 2)
     {'word': 'in', 'start': 4, 'end': 6}
@@ -164,7 +164,7 @@ def parse_of(text: Text) -> str:
 
 
 def votes_inputs(params: DisambiguationParams, cell: Cell, corpus: str) -> list[Any]:
-    """What the votes on a corpus depend on."""
+    """What the votes on a corpus depend on, for store keys."""
     voters = [Translators.identity(params, cell._replace(model=voter)) for voter in params.voters]
     return [corpus_identity(params, cell, corpus), params.homographs.digest, words_identity(params, cell), voters]
 

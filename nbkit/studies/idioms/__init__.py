@@ -25,7 +25,7 @@ _WITH_REFERENCES = ("links", "outcomes", "control_outcomes", "similar", "control
 
 
 def _skipped(params: IdiomsParams, cell: Cell) -> Iterator[str]:
-    """Voters take the place of references; of models known by their outputs alone there are no states to replace."""
+    """The tables that a cell does not have: those of references if there are voters, of probes without states."""
     yield from _WITH_REFERENCES if params.voters else ["compared"]
     if not params.contexts or (cell.model and not has_states(cell.model, *cell[:2])):
         yield "probes"

@@ -104,7 +104,7 @@ def pair_of(row: Mapping[Any, Any]) -> IdiomPair:
 
 
 def two_by_two(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Flat pairs of numbers as pairs.
+    """A flat list of numbers as pairs of neighbours.
 
     >>> two_by_two([2, 15, 20, 21])
     ((2, 15), (20, 21))
@@ -181,7 +181,7 @@ def data_identity(params: IdiomsParams, cell: Cell) -> Any:
 
 
 def mined_identity(params: IdiomsParams, cell: Cell, corpus: str) -> Any:
-    """What is mined, and by what."""
+    """What the mined idioms depend on, for store keys: the corpus, the idioms and the parser."""
     by = "all sources" if params.voters else texts_identity(params, cell)
     return [corpus_texts_identity(corpus, *cell[:2], None), phrases(params), by]
 

@@ -84,7 +84,7 @@ def system_of(params: IdiomsParams, cell: Cell) -> dict[str, str]:
 
 
 def judged_by(params: IdiomsParams, cell: Cell) -> Any:
-    """What stands behind the names of the system and of the aligners, and what cuts sources."""
+    """What judgements depend on beside texts, for store keys: system, aligners, and the tokenizer of sources."""
     system = system_of(params, cell) if cell.model else ""
     return [system, aligners_identity(params, cell), texts_identity(params, cell)]
 
@@ -255,7 +255,7 @@ def _probe(params: IdiomsParams, cell: Cell) -> Model:
 
 
 def probed_by(params: IdiomsParams, cell: Cell) -> Any:
-    """The system, how it is probed, and the code of that, which is not part of the studies' own."""
+    """What probes depend on, for store keys: the system, how it is probed, and a digest of that code."""
     code = digest("nbkit.models.probing", "nbkit.models.probes")
     return {"system": system_of(params, cell), "probe": _probe(params, cell).key(), "code": code}
 

@@ -43,7 +43,7 @@ def tokens(text: str, lang: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def token_spans(text: str, lang: str) -> tuple[Span, ...]:
-    """The characters of *text* that each of its `tokens` stands for.
+    """The start and end in *text* of each of its `tokens`.
 
     Tokens are composed (NFC) and without invisible characters: where a stretch of text without a space holds such, its
     tokens all stand for the whole of it.
@@ -95,7 +95,7 @@ def learned_pairs(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> lis
 
 
 def aligner_options(name: str, **options: Any) -> dict[str, Any]:
-    """Those of *options* that aligner *name* accepts; a value that is a function is replaced by its result."""
+    """The *options* that aligner *name* accepts; a value that is a function is replaced by its result."""
     taken = inspect.signature(ALIGNERS.get(name.partition(":")[0])).parameters
     return {key: value() if callable(value) else value for key, value in options.items() if key in taken}
 
@@ -128,7 +128,7 @@ def links(params: IdiomsParams, cell: Cell, items: pd.DataFrame, splits: pd.Data
 
 
 def aligners_identity(params: IdiomsParams, cell: Cell) -> Any:
-    """What stands behind the names of aligners and of what they learn from, without reading it."""
+    """What identifies the aligners and their training corpora, for store keys; reads no corpus."""
     known = {name: aligner_options(name, device=params.device) for name in params.aligners}
     identities = [load_aligner(name, *cell[:2], **options).identity for name, options in known.items()]
     return [identities, corpora_identity(cell, params.aligned_corpora, params.n_aligned)]

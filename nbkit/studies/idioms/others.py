@@ -66,7 +66,7 @@ def compared(
 
 
 def compared_by(params: IdiomsParams, cell: Cell) -> Any:
-    """The system, the voters and how they are asked, and what cuts sources."""
+    """What `compared` depends on, for store keys: the system, the voters, and the tokenizer of sources."""
     voters = [Translators.identity(params, cell._replace(model=name)) for name in params.voters or ()]
     return [system_of(params, cell), voters, texts_identity(params, cell)]
 

@@ -333,7 +333,7 @@ def examples(params: IdiomsParams, k: int = 3) -> pd.DataFrame:
     systems = [system.label for system in params.systems]
     keys: dict[Any, Any] = {"target_language": params.languages.index, "model": systems.index, "paper": not_}
     found = found.sort_values([*keys], key=lambda column: column.map(keys[column.name]), kind="stable")
-    litters, rows = scores.litters(params), []
+    litters, rows = scores.litter_metrics(params), []
     for row in found.to_dict("records"):
         pair, of = pair_of(row), (row["target_language"], row["condition"], row["name"])
         judgement = litters[of[0]]["paper"].judge_spans(pair.words, pair.target, row["answer_source"])
@@ -373,7 +373,7 @@ def examples_table(shown: pd.DataFrame, name: str, empty: str = "") -> None:
 
 
 def _blocklists(blocklists: Iterable[Sequence[Any]], triggers: Sequence[str]) -> str:
-    """Each word with its translations: struck through if the reference has one, triggers marked."""
+    """LitTER's blocklists as HTML, one line per word: struck out if the reference has it, *triggers* marked."""
     rows = []
     for word, translations, left in blocklists:
         hit = triggers if left else ()

@@ -109,8 +109,8 @@ def mean_over_idioms(
     return table[[*by, "value", "low", "high", "micro", "micro_low", "micro_high", "n", "idioms"]]
 
 
-def litters(params: IdiomsParams) -> dict[str, dict[str, Litter]]:
-    """By language, the paper's LitTER, that of its figures and the run's variants."""
+def litter_metrics(params: IdiomsParams) -> dict[str, dict[str, Litter]]:
+    """LitTER, configured, by target language and variant: "paper", "published" and those that the run names."""
     found, table = {}, STUDY.read(params, "dictionary")
     for language in params.languages:
         own = table[table["target_language"] == language]

@@ -38,7 +38,7 @@ def _points(params: NliPermutationParams) -> Iterator[Cell]:
 
 
 def _skips(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
-    """Twins are only compared on permutations of both sides; without parts of speech there are no mini-trees."""
+    """The tables that a cell does not have: of variants, or, without parts of speech, of mini-trees."""
     has_variants = bool(params.hypothesis_only or params.clumps)
     if not has_variants:
         yield "variants"

@@ -146,7 +146,7 @@ def _rows(
 
 
 def _table(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
-    """Rows of items as a table."""
+    """Rows of NLI items (`_rows`) as a table."""
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(BLEU, np.float32))
 
 

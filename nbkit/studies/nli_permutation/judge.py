@@ -20,7 +20,7 @@ _LABELS = np.array([*LABELS, REFUSED], dtype=object)
 
 
 def comparison(params: NliPermutationParams, cell: Cell) -> str:
-    """Whether a model is compared with all others, or only with its twin of the usual training."""
+    """Whether a model is compared with all others ("main"), or with itself after the usual training."""
     return "main" if cell.model in params.models else "maximum entropy"
 
 
@@ -82,7 +82,7 @@ def variant_pairs(params: NliPermutationParams, cell: Cell, part_of_variant_outc
 
 
 def _shares(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """What the permutations of a pair say of it.
+    """The means over the permutations of each pair, or of whatever else the columns *by* name.
 
     share: M_cor, that of the permutations that are accepted (equation 1; one that is refused is not). answered: that of
     those with an answer. accepted_entropy, entropy: the means over the accepted and over the answered, in nats. bleu2,

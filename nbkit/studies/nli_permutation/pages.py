@@ -245,6 +245,6 @@ def show_examples(examples: pd.DataFrame, name: str = "", fold: str = "") -> Non
 
 
 def tokens(study_params: Any) -> dict[str, str]:
-    """What cut the texts of each set into tokens, for the footer of a page."""
+    """The tokenizer of each NLI set, for the footer of a page."""
     corpora = dict.fromkeys([*study_params.corpora, study_params.training_corpus])
     return {f"tokens of {corpus_label(corpus)}": study_params.tokenizer(corpus)[0] for corpus in corpora}

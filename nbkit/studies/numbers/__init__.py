@@ -38,7 +38,7 @@ def _skips(params: NumbersParams, cell: Cell) -> Iterable[str]:
 
 
 def _texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a part of outcomes, of smallest failures or of running text with their texts and what to mark in them."""
+    """The rows of outcomes, smallest failures or running text of a part, with their texts and what to mark in them."""
     if part.table.name == "smallest":
         return rows
     if part.table.name == "outcomes":

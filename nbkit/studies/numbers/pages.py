@@ -52,7 +52,7 @@ def rates(found: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def per_cent(table: pd.DataFrame, *values: str, n: str | None = None) -> pd.DataFrame:
-    """*table* with each of *values* in percent, with its interval where the table has one. n: see `styles.cells`."""
+    """*table* with *values* as text in percent: "12.3 [11.0, 14.1]"; n: the column of counts (see `styles.cells`)."""
     written = {}
     for value in values:
         ends = [f"{value}_low", f"{value}_high"]

@@ -80,7 +80,7 @@ def _flagged(cell: Cell, sentences: pd.DataFrame, outputs: list[str]) -> pd.Data
 
 
 def _flag(verdict: Verdict) -> dict[str, Any]:
-    """A wrong quantity as JSON has it."""
+    """A wrong quantity as a mapping for JSON."""
     quantity = verdict.source or verdict.target
     assert quantity is not None
     sides = {"source": verdict.source, "output": verdict.target}

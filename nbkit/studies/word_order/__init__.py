@@ -19,7 +19,7 @@ __all__ = ["STUDY", "WordOrderParams"]
 
 
 def _read(params: WordOrderParams, cell: Any) -> dict[str, Any]:
-    """What is read of the corpus."""
+    """What identifies the part of the corpus that is read, for store keys."""
     return {**treating.inputs(params, cell), "n": params.pairs_wanted(cell.target)}
 
 

@@ -56,7 +56,7 @@ def _in_legend(score: str, metric: str) -> str:
 
 
 def frame(rows: Any) -> pd.DataFrame:
-    """A copy of rows in memory, for what sums cannot give: ranks, quantiles, pairs of systems."""
+    """*rows* as a DataFrame in memory, for ranks, quantiles and pairs of systems, which sums cannot give."""
     return rows.copy() if isinstance(rows, pd.DataFrame) else rows.df()
 
 

@@ -157,7 +157,7 @@ def own_perturbations(params: WordOrderParams) -> dict[str, str]:
 
 
 def _source_digest(name: str) -> str:
-    """What stands for a user's own perturbation in keys: its definition as written, so that a changed one is new."""
+    """The digest of a user's own perturbation as it is written, for store keys."""
     perturbation = PERTURBATIONS.get(name)
     try:
         source = inspect.getsource(perturbation.function)

@@ -12,7 +12,7 @@ from nbquantities.language import language_data, language_files
 
 
 def misread(text: str, expected: str, lang: str) -> str:
-    """What is found in a sentence where *expected* (value, and kind or unit) is not, or more is certain; else empty.
+    """The quantities found in *text* if *expected* ones are missing or others are certain; "" otherwise.
 
     >>> misread("12,5 km", "25/2:kilometer", "de"), misread("12,5 km", "12", "de")
     ('', '25/2:measure:kilometer')

@@ -34,11 +34,11 @@ from nbquantities.relations import (
     SHARES,
     Grade,
     Relation,
-    converted,
     digits_of,
     in_the_range_of,
     in_unit,
     meanings,
+    measure_relation,
     name_in,
     relation,
     short_unit,
@@ -180,7 +180,7 @@ def _opened(quantity: Quantity, target: str, closed: str) -> Quantity:
 
 
 def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
-    """*quantities*, which may be positive, too, where the minus may be a dash, as *other* has it: *- 6 kinds*."""
+    """*quantities*, negative ones also as positive if *other* shows their minus to be a dash: *- 6 kinds*."""
 
     def dashed(quantity: Quantity) -> bool:
         """Whether the sign of *quantity* is a dash: *other* has one before the same number, or both begin with one."""
@@ -411,7 +411,7 @@ def _in_another_unit(quantity: Quantity, side: Iterable[Quantity], other: Iterab
     """
     if quantity.kind != "measure":
         return False
-    if any(converted(each, quantity) for each in other if each.kind == "measure" and each.unit != quantity.unit):
+    if any(measure_relation(each, quantity) for each in other if each.kind == "measure" and each.unit != quantity.unit):
         return True
     if any(in_the_range_of(each, quantity) for each in other if each.kind == "decade"):
         return True

@@ -38,7 +38,7 @@ class Date:
         return [(self.month, other.month), *same] if same and self.month.value == other.month.value else []
 
     def turned(self, other: Date) -> list[tuple[Quantity, Quantity]]:
-        """A day of each, if the day of one is the month of the other."""
+        """The (day, day) of two dates if the day of one is the month of the other; else none."""
         months = {self.month.value, other.month.value}
         days = {day.value for day in (*self.days, *other.days)}
         return [(self.days[0], other.days[0])] if len(months) == 2 and months & days else []

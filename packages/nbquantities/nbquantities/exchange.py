@@ -98,7 +98,7 @@ def _crossed(sources: _Nearness, targets: _Nearness, i: int, k: int) -> bool:
 
 
 def _overlap(near: _Near, other: _Near, without: Collection[str | int]) -> float:
-    """How much two places have near them in common: the sum of the products of nearness, except for *without*."""
+    """How much two quantities have near them in common: sum of products of nearness, except for *without*."""
     return sum(how * other[word] for word, how in near.items() if word in other and word not in without)
 
 

@@ -130,7 +130,7 @@ _ROUND = frozenset({12, *(10**power for power in range(2, 10))})
 
 
 def _joining(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
-    """A pattern of what joins two numbers: signs, or words of `joins` in common/units.yaml."""
+    """A pattern of what joins two numbers: the words of *kind* in `joins` of common/units.yaml, *before*, *after*."""
     return re.compile(before + either(map(re.escape, shared_data()["joins"][kind])) + after, re.IGNORECASE)
 
 
@@ -266,7 +266,7 @@ def _ranged(text: str, found: list[Quantity]) -> list[Quantity]:
 
 
 def is_year(quantity: Quantity) -> bool:
-    """Whether it can be a year of our time.
+    """Whether *quantity* can be a year: a whole number from 1000 to 2199, without a unit or with *year*.
 
     >>> [is_year(quantity) for quantity in find_quantities("1998, 800 m", "en")]
     [True, False]

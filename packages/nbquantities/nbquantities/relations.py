@@ -81,7 +81,7 @@ def relation(a: Quantity, b: Quantity) -> Relation | None:
             return max(equal, units, key=lambda relation: RANKS[relation.grade])
         crossing = (kind for kind in _CROSSING if kind in kinds)
         return equal if a.kind == b.kind else Relation("equivalent", next(crossing, "notation"))
-    return converted(a, b) if a.unit and b.unit and kinds == {"measure"} else None
+    return measure_relation(a, b) if a.unit and b.unit and kinds == {"measure"} else None
 
 
 def _value_relation(a: Quantity, b: Quantity) -> Relation | None:
@@ -183,8 +183,8 @@ def pint_registry() -> Any:
     return registry
 
 
-def converted(a: Quantity, b: Quantity) -> Relation | None:
-    """How two measures in different units are the same amount, within rounding as written; None if they are not."""
+def measure_relation(a: Quantity, b: Quantity) -> Relation | None:
+    """The relation of measures in two units that are the same amount, within rounding as written; else None."""
     for one, other in product(meanings(a.unit), meanings(b.unit)):
         left, right = _counted(a.value, one), _counted(b.value, other)
         if common := left.keys() & right.keys():

@@ -156,10 +156,10 @@ def _one_number(parts: list[str], signs: str, rules: Convention) -> tuple[str, b
     return f"{''.join(parts[:-1])}.{parts[-1]}", (group, last) in rules.pairs if before else last == rules.decimal
 
 
-def traditional_literal(text: str, start: int) -> Piece:
-    """The number of a match of `TRADITIONAL`.
+def tamil_numeral(text: str, start: int) -> Piece:
+    """The value of a Tamil numeral with signs for 10, 100 and 1000 (all of *text*, at *start* in its sentence).
 
-    >>> traditional_literal("௩௲௪௱௫௰௬", 0).key, traditional_literal("௰௲", 0).key
+    >>> tamil_numeral("௩௲௪௱௫௰௬", 0).key, tamil_numeral("௰௲", 0).key
     ('3456', '10000')
     """
     thousands, sign, rest = text.rpartition("௲")
@@ -298,7 +298,7 @@ class SpacedReader:
         if token.lastindex == 2:
             self._add_literals(text, token[2], start, pieces)
         elif token.lastindex == 1:
-            pieces.append(traditional_literal(token[1], start))
+            pieces.append(tamil_numeral(token[1], start))
         elif token[0] in VULGAR:
             self._add_vulgar(text, token[0], start, pieces)
         elif pieces and pieces[-1].written is not None:  # 5 millions: a plural that is no number by itself
@@ -314,7 +314,7 @@ class SpacedReader:
         return same and all(_WITHIN_PHRASE.fullmatch(text, *gap) for gap in gaps)
 
     def _after_unit(self, text: str, pieces: list[Piece], unit: re.Match[str], start: int, end: int) -> bool:
-        """*deux heures et demie*: whether only a unit stands between the last piece and the half at *start*.
+        """Whether only a unit stands between the last piece and a half at *start*: *deux heures et demie*.
 
         With a hyphen after it, the half is another word's: *two years and a half-term holiday*.
         """
@@ -455,7 +455,7 @@ _NONE: dict[str, Any] = {"patterns": [], "values": {}, "signs": {}}
 
 
 def _tokens(data: dict[str, Any], atoms: dict[str, Atom]) -> Lookup:
-    """What is read as one token, or skipped: patterns of common/unspaced.yaml, and the words of the language."""
+    """The patterns of what is read as one token or skipped: of common/unspaced.yaml, and the language's words."""
     spelled = data.get("spelled", _NONE)
     scales = [word for word, atom in atoms.items() if atom.role == "scale"]
     multipliers = "".join(w for w, atom in atoms.items() if atom.role in ("multiply", "scale") and len(w) == 1)

@@ -115,7 +115,7 @@ CONSTRUCTIONS |= {name: partial(_event_of, frames=frames, tenses=tenses) for nam
 
 @construction
 def intransitive(draw: Draw) -> list[Clause]:
-    """*The child slept in the garden.*"""
+    """A sentence with an intransitive verb: *The child slept in the garden.*"""
     clause = draw.event(("intr",), draw.pick(_TENSES))
     if clause.place is None and clause.manner is None:
         draw.location(clause)
@@ -124,7 +124,7 @@ def intransitive(draw: Draw) -> list[Clause]:
 
 @construction
 def stative(draw: Draw) -> list[Clause]:
-    """*Anna loves the old house.*"""
+    """A sentence with a stative verb: *Anna loves the old house.*"""
     clause = with_definite_object(draw.event(("st",), "present"))
     if clause.object is not None:
         draw.qualify(clause.object)
@@ -133,7 +133,7 @@ def stative(draw: Draw) -> list[Clause]:
 
 @construction
 def modal(draw: Draw) -> list[Clause]:
-    """*Paul must wash the car today.*"""
+    """A sentence with a modal verb: *Paul must wash the car today.*"""
     clause = draw.event(("tr", "able", "di"), "present")
     clause.modal = draw.pick(("can", "must"))
     if draw.chance(0.4):
@@ -143,7 +143,7 @@ def modal(draw: Draw) -> list[Clause]:
 
 @construction
 def negation(draw: Draw) -> list[Clause]:
-    """*The man did not read the letter.*"""
+    """A negated sentence: *The man did not read the letter.*"""
     tense: Tense = draw.pick(("past", "past", "progressive", "future", "present"))
     frames = {"present": ("fond",), "progressive": ("tr",)}.get(tense, ("tr", "di", "ach"))
     clause = draw.event(frames, tense)
@@ -153,7 +153,7 @@ def negation(draw: Draw) -> list[Clause]:
 
 @construction
 def negated_modal(draw: Draw) -> list[Clause]:
-    """*Anna cannot find the key.*"""
+    """A sentence whose modal verb is negated: *Anna cannot find the key.*"""
     clause = draw.event(("tr", "able"), draw.pick(("present", "past")))
     clause.modal = "can"
     clause.negative = True
@@ -164,7 +164,7 @@ def negated_modal(draw: Draw) -> list[Clause]:
 
 @construction
 def manner(draw: Draw) -> list[Clause]:
-    """*The woman opened the door slowly.*"""
+    """A sentence with an adverb of manner: *The woman opened the door slowly.*"""
     clause = draw.event(("tr", "di", "intr"), draw.pick(("past", "progressive", "future")), extras=0.4)
     if clause.manner is None:
         draw.manner(clause)
@@ -174,7 +174,7 @@ def manner(draw: Draw) -> list[Clause]:
 
 @construction
 def time_first(draw: Draw) -> list[Clause]:
-    """*Yesterday Paul bought a book.*"""
+    """A sentence that begins with its adverbial of time: *Yesterday Paul bought a book.*"""
     tense: Tense = draw.pick(("past", "future"))
     clause = draw.event(("tr", "di", "ach", "go"), tense, extras=0.7)
     if clause.time is None:
@@ -185,7 +185,7 @@ def time_first(draw: Draw) -> list[Clause]:
 
 @construction
 def possessive(draw: Draw) -> list[Clause]:
-    """*Anna found Paul's book.*"""
+    """A sentence whose object has an owner: *Anna found Paul's book.*"""
     clause = draw.event(("tr", "ach"), draw.pick(("past", "future")), extras=0.6)
     thing = clause.its_object
     if not thing.kinds & {"person", "place", "wild", "built", "awaited"}:
@@ -197,7 +197,7 @@ def possessive(draw: Draw) -> list[Clause]:
 
 @construction
 def place(draw: Draw) -> list[Clause]:
-    """*The child is reading a book in the park.*"""
+    """A sentence with an adverbial of place: *The child is reading a book in the park.*"""
     clause = draw.event(("tr", "intr"), draw.pick(("past", "progressive", "habit")), extras=0.3)
     draw.location(clause)
     return [clause]
@@ -205,7 +205,7 @@ def place(draw: Draw) -> list[Clause]:
 
 @construction
 def instrument(draw: Draw) -> list[Clause]:
-    """*Paul cut the bread with a knife.*"""
+    """A sentence with an instrument: *Paul cut the bread with a knife.*"""
     verbs = tuple(v for v in verbs_of(("tr", "ach")) if v.instruments)
     verb = draw.concept(verbs)
     clause = Clause(draw.key(), verb=verb, tense="past", subject=draw.subject(("person",)))
@@ -217,7 +217,7 @@ def instrument(draw: Draw) -> list[Clause]:
 
 @construction
 def companion(draw: Draw) -> list[Clause]:
-    """*Anna is travelling with her brother.*"""
+    """A sentence with a companion: *Anna is travelling with her brother.*"""
     clause = draw.event(("intr", "go"), draw.pick(("past", "progressive", "future")), extras=0.3)
     if clause.subject is not None and clause.subject.is_person:
         clause.manner = None
@@ -227,7 +227,7 @@ def companion(draw: Draw) -> list[Clause]:
 
 @construction
 def passive(draw: Draw) -> list[Clause]:
-    """*This letter was written by the teacher.*"""
+    """A sentence in the passive: *This letter was written by the teacher.*"""
     verb = draw.concept(verbs_of(("pass",)))
     patient = draw.noun(verb.objects, 0.4)
     if draw.chance(0.3):
@@ -240,7 +240,7 @@ def passive(draw: Draw) -> list[Clause]:
 
 @construction
 def numeral(draw: Draw) -> list[Clause]:
-    """*Paul bought three apples.*"""
+    """A sentence whose object is counted: *Paul bought three apples.*"""
     clause = draw.event(("tr", "di"), draw.pick(("past", "future")), extras=0.6)
     thing = clause.its_object
     if "mass" not in thing.kinds:
@@ -255,7 +255,7 @@ def numeral(draw: Draw) -> list[Clause]:
 
 @construction
 def polar_question(draw: Draw) -> list[Clause]:
-    """*Did Anna read the book?*"""
+    """A yes-no question: *Did Anna read the book?*"""
     tense: Tense = draw.pick(("past", "past", "progressive", "future"))
     subject = Phrase(draw.key(), person=SECOND) if draw.chance(0.3) else None
     clause = draw.event(("tr", "di") if tense == "progressive" else ("tr", "di", "ach"), tense, subject)
@@ -267,7 +267,7 @@ def polar_question(draw: Draw) -> list[Clause]:
 
 @construction
 def subject_question(draw: Draw) -> list[Clause]:
-    """*Who read the book?*"""
+    """A question for the subject: *Who read the book?*"""
     someone = Phrase(draw.key(), person=THIRD)
     clause = draw.event(("tr", "di", "ach"), draw.pick(("past", "past", "future")), someone)
     clause.subject, clause.question_key = None, someone.key
@@ -279,7 +279,7 @@ def subject_question(draw: Draw) -> list[Clause]:
 
 @construction
 def object_question(draw: Draw) -> list[Clause]:
-    """*What did Anna read?*"""
+    """A question for the object: *What did Anna read?*"""
     tense: Tense = draw.pick(("past", "past", "progressive", "future"))
     things = tuple(v for v in verbs_of(("tr", "di")) if "person" not in v.objects and v.id not in _NO_WHAT)
     verb = draw.concept(things)
@@ -303,7 +303,7 @@ _ADJUNCTS: dict[Force, tuple[Tense, ...]] = {
 
 
 def _adjunct_question(draw: Draw, force: Force) -> list[Clause]:
-    """*Where did Anna read the book?*, or *when* or *why*, according to *force*."""
+    """A question for place, time or reason, according to *force*: *Where did Anna read the book?*"""
     tense = draw.pick(_ADJUNCTS[force])
     subject = Phrase(draw.key(), person=SECOND) if draw.chance(0.2) else None
     frames = ("tr", "di") if tense == "progressive" else ("tr", "di", "ach")
@@ -321,7 +321,7 @@ CONSTRUCTIONS |= {f"{force}_question": partial(_adjunct_question, force=force) f
 
 @construction
 def command(draw: Draw) -> list[Clause]:
-    """*Please wash the car now!*"""
+    """A request in the imperative: *Please wash the car now!*"""
     you = Phrase(draw.key(), person=SECOND)
     verbs = tuple(v for v in verbs_of(("tr", "di")) if v.id not in _NOT_COMMANDED)
     clause = Clause(draw.key(), verb=draw.concept(verbs), subject=you, tense="present", force="command")
@@ -339,7 +339,7 @@ _NOT_COMMANDED = frozenset({"steal", "await", "praise"})
 
 @construction
 def existential(draw: Draw) -> list[Clause]:
-    """*There are three apples on the table.*"""
+    """A sentence that says that something is there: *There are three apples on the table.*"""
     spot = draw.spot()
     kinds = {"on": ("portable", "dish", "fruit"), "in": ("portable", "dish")}.get(spot.relation, ("portable", "pet"))
     thing = draw.noun(kinds, 0.6)
@@ -354,7 +354,7 @@ def existential(draw: Draw) -> list[Clause]:
 
 @construction
 def copula_adjective(draw: Draw) -> list[Clause]:
-    """*The house is very old.*"""
+    """A sentence with an adjective as predicate: *The house is very old.*"""
     phrase = draw.thing(("goods", "place", "text", "animal"), None, 0.0)
     if phrase.determiner in ("indefinite", "count", "many"):
         phrase.determiner, phrase.plural, phrase.count = "definite", False, 0
@@ -379,7 +379,7 @@ def copula_adjective(draw: Draw) -> list[Clause]:
 
 @construction
 def copula_noun(draw: Draw) -> list[Clause]:
-    """*My brother is a good teacher.*"""
+    """A sentence with a noun as predicate: *My brother is a good teacher.*"""
     subject = draw.owned(("family",), draw.pick((FIRST, THIRD, WE, THEY))) if draw.chance(0.6) else draw.name()
     subject.adjective = None
     jobs = [n for n in nouns_of(("work",)) if ("female" in n.kinds) == subject.female]
@@ -390,7 +390,7 @@ def copula_noun(draw: Draw) -> list[Clause]:
 
 @construction
 def comparative(draw: Draw) -> list[Clause]:
-    """*This car is faster than the bus.*"""
+    """A sentence that compares two things: *This car is faster than the bus.*"""
     things = [
         (noun, [a for a in adjectives_of(noun) if "compare" in a.kinds])
         for noun in nouns_of(("work", "animal", "vehicle", "place", "clothing", "text", "tool", "fruit"))
@@ -424,7 +424,7 @@ def _quality_clause(draw: Draw, phrase: Phrase, kind: str = "") -> Clause:
 
 @construction
 def complement_clause(draw: Draw) -> list[Clause]:
-    """*Anna hopes that Paul will write the letter.*"""
+    """A sentence with a *that* clause: *Anna hopes that Paul will write the letter.*"""
     speaker = person(draw)
     verb = draw.concept(verbs_of(("say",)))
     clause = Clause(draw.key(), subject=speaker, verb=verb, tense="present")
@@ -437,7 +437,7 @@ def complement_clause(draw: Draw) -> list[Clause]:
 
 @construction
 def reported_ability(draw: Draw) -> list[Clause]:
-    """*Paul said that he could not find the key.*"""
+    """A sentence that reports what someone could not do: *Paul said that he could not find the key.*"""
     speaker = person(draw)
     verb = draw.concept(verbs_of(("say",), ("say",)))
     clause = Clause(draw.key(), subject=speaker, verb=verb, tense="past")
@@ -452,7 +452,7 @@ def reported_ability(draw: Draw) -> list[Clause]:
 
 @construction
 def subject_relative(draw: Draw) -> list[Clause]:
-    """*The teacher who bought the car is tired.*"""
+    """A sentence with a relative clause on its subject: *The teacher who bought the car is tired.*"""
     subject = draw.noun(("work", "child"), 0.1)
     subject.relative = draw.event(("tr", "intr"), draw.pick(("past", "progressive")), subject, extras=0.3)
     subject.relative.subject, subject.relative.time_first = None, False
@@ -463,7 +463,7 @@ def subject_relative(draw: Draw) -> list[Clause]:
 
 @construction
 def object_relative(draw: Draw) -> list[Clause]:
-    """*Anna read the book that Paul bought.*"""
+    """A sentence with a relative clause on its object: *Anna read the book that Paul bought.*"""
     kinds = ("goods", "portable", "text")
     verbs = tuple(v for v in verbs_of(("tr", "ach")) if set(v.objects).intersection(kinds) and "governs" not in v.kinds)
     verb = draw.concept(tuple(v for v in verbs_of(("tr", "ach", "di")) if set(v.objects).intersection(kinds)))
@@ -482,7 +482,7 @@ def object_relative(draw: Draw) -> list[Clause]:
 
 @construction
 def coordinated_nouns(draw: Draw) -> list[Clause]:
-    """*Paul and the teacher bought a car.*"""
+    """A sentence with two subjects: *Paul and the teacher bought a car.*"""
     subject = draw.subject(("person",), pronouns=False) if draw.chance(0.6) else draw.name()
     subject.coordinated = (
         draw.name() if subject.noun is not None and "name" not in subject.noun.kinds else draw.noun(("adult",), 0.2)
@@ -492,7 +492,7 @@ def coordinated_nouns(draw: Draw) -> list[Clause]:
 
 @construction
 def coordinated_objects(draw: Draw) -> list[Clause]:
-    """*Anna bought an apple and a book.*"""
+    """A sentence with two objects: *Anna bought an apple and a book.*"""
     verbs = tuple(v for v in verbs_of(("tr", "di")) if len(nouns_of(v.objects)) > 5)
     verb = draw.concept(verbs)
     clause = Clause(draw.key(), verb=verb, tense=draw.pick(("past", "future", "progressive")))
@@ -505,7 +505,7 @@ def coordinated_objects(draw: Draw) -> list[Clause]:
 
 @construction
 def coordinated_verbs(draw: Draw) -> list[Clause]:
-    """*Anna bought a book and read the letter.*"""
+    """A sentence with two verbs of one subject: *Anna bought a book and read the letter.*"""
     subject = draw.subject(("person",))
     clause = draw.event(("tr", "ach"), "past", subject, extras=0.3)
     clause.conjunct = draw.event(("tr", "di"), "past", subject, extras=0.0)
@@ -516,7 +516,7 @@ def coordinated_verbs(draw: Draw) -> list[Clause]:
 
 @construction
 def coordinated_clauses(draw: Draw) -> list[Clause]:
-    """*Anna washed the car, but Paul read a book.*"""
+    """Two clauses with two subjects in one sentence: *Anna washed the car, but Paul read a book.*"""
     clause = draw.event(("tr", "di", "go"), "past", extras=0.3)
     clause.conjunct = draw.event(("tr", "intr"), "past", extras=0.2)
     clause.conjunct.time_first = False
@@ -526,7 +526,7 @@ def coordinated_clauses(draw: Draw) -> list[Clause]:
 
 @construction
 def because(draw: Draw) -> list[Clause]:
-    """*Anna slept because she was tired.*"""
+    """A sentence with a reason: *Anna slept because she was tired.*"""
     subject = person(draw)
     clause = draw.event(("tr", "ach", "go", "intr"), "past", subject, extras=0.2)
     reason = (
@@ -540,7 +540,7 @@ def because(draw: Draw) -> list[Clause]:
 
 @construction
 def when(draw: Draw) -> list[Clause]:
-    """*The child slept when Anna arrived.*"""
+    """A sentence with a clause of time: *The child slept when Anna arrived.*"""
     clause = draw.event(("tr", "intr"), "past", extras=0.0)
     event = draw.event(("ach", "go"), "past", draw.subject(("person",), pronouns=False), extras=0.0)
     clause.subordinate = Subordinate(draw.key(), "when", event, first=draw.chance(0.6))
@@ -549,7 +549,7 @@ def when(draw: Draw) -> list[Clause]:
 
 @construction
 def condition(draw: Draw) -> list[Clause]:
-    """*If Anna finds the key, she will open the door.*"""
+    """A sentence with a condition: *If Anna finds the key, she will open the door.*"""
     subject = person(draw)
     event = draw.event(("tr", "ach"), "condition", subject, extras=0.0)
     clause = draw.event(("tr", "di", "go"), "future", pronoun_for(draw, subject), extras=0.0)
@@ -560,7 +560,7 @@ def condition(draw: Draw) -> list[Clause]:
 
 @construction
 def infinitive(draw: Draw) -> list[Clause]:
-    """*Anna wants to buy a car.*"""
+    """A sentence with a verb that takes an infinitive: *Anna wants to buy a car.*"""
     verb = draw.concept(verbs_of(("inf",)))
     subject = draw.subject(verb.subjects)
     tense: Tense = "present" if "present" in verb.kinds else "past"
@@ -581,7 +581,7 @@ def infinitive(draw: Draw) -> list[Clause]:
 
 @construction
 def purpose(draw: Draw) -> list[Clause]:
-    """*Anna went to the market to buy a book.*"""
+    """A sentence with an infinitive of purpose: *Anna went to the market to buy a book.*"""
     clause = draw.event(("go",), "past", draw.subject(("person",)), extras=0.0)
     clause.purpose = draw.event(("tr",), "present", clause.subject, extras=0.0)
     clause.purpose.subject = None
@@ -591,7 +591,7 @@ def purpose(draw: Draw) -> list[Clause]:
 
 @construction
 def noun_place(draw: Draw) -> list[Clause]:
-    """*Anna found the book on the table*, where the place belongs to the noun."""
+    """A sentence with a place that belongs to its object: *Anna found the book on the table.*"""
     spot: Place = draw.spot()
     kinds = ("portable", "dish") if spot.relation in ("on", "in") else ("pet",)
     thing = draw.noun(kinds, 0.3)
@@ -610,7 +610,7 @@ def _past_event_with(draw: Draw, thing: Phrase) -> Clause:
 
 @construction
 def two_sentences(draw: Draw) -> list[Clause]:
-    """*Anna bought a car. She was tired.*"""
+    """Two sentences, of which the second refers to the first's subject: *Anna bought a car. She was tired.*"""
     subject = person(draw)
     first = draw.event(("tr", "ach", "go"), "past", subject, extras=0.0)
     same = pronoun_for(draw, subject)
@@ -728,7 +728,7 @@ def _random_year(draw: Draw) -> Adverbial:
 
 @construction
 def many_objects(draw: Draw) -> list[Clause]:
-    """*Paul bought 12 books.*"""
+    """A sentence with a random number of objects: *Paul bought 12 books.*"""
     clause = _past_event(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
     clause.object = _counted_objects(draw, clause.its_verb)
     return _with_time(draw, clause)
@@ -736,7 +736,7 @@ def many_objects(draw: Draw) -> list[Clause]:
 
 @construction
 def many_gifts(draw: Draw) -> list[Clause]:
-    """*Paul gave her 12 books.*"""
+    """A sentence with a random number of objects and a recipient: *Paul gave her 12 books.*"""
     clause = _past_event(draw, draw.concept([v for v in verbs_of(("di",)) if "goods" in v.objects]))
     clause.object, clause.recipient = _counted_objects(draw, clause.its_verb), draw.recipient()
     return _with_time(draw, clause, 0.3)
@@ -744,7 +744,7 @@ def many_gifts(draw: Draw) -> list[Clause]:
 
 @construction
 def many_subjects(draw: Draw) -> list[Clause]:
-    """*12 teachers bought the car.*"""
+    """A sentence with a random number of subjects: *12 teachers bought the car.*"""
     subject = _with_random_count(draw, Phrase(draw.key(), draw.concept(nouns_of(("work", "child")))))
     subject.female = "female" in subject.kinds
     draw.qualify(subject, 0.3)
@@ -753,7 +753,7 @@ def many_subjects(draw: Draw) -> list[Clause]:
 
 @construction
 def many_workers(draw: Draw) -> list[Clause]:
-    """*12 teachers worked in the hotel.*"""
+    """A sentence with a random number of subjects and no object: *12 teachers worked in the hotel.*"""
     subject = _with_random_count(draw, Phrase(draw.key(), draw.concept(nouns_of(("work",)))))
     clause = _past_event(draw, draw.concept(verbs_of(("intr",), ("work",))), subject)
     clause.place = Place(draw.key(), "at", draw.noun(("building",), 0.3))
@@ -762,7 +762,7 @@ def many_workers(draw: Draw) -> list[Clause]:
 
 @construction
 def many_here(draw: Draw) -> list[Clause]:
-    """*There are 12 books in the box.*"""
+    """A sentence that says that a random number of things is there: *There are 12 books in the box.*"""
     place = Place(draw.key(), "in", draw.noun(("building", "container"), 0.3))
     things = Phrase(draw.key(), draw.concept(nouns_of(("portable", "dish", "fruit"))))
     draw.qualify(things, 0.4)
@@ -771,7 +771,7 @@ def many_here(draw: Draw) -> list[Clause]:
 
 @construction
 def two_numbers(draw: Draw) -> list[Clause]:
-    """*Paul bought 12 books and 30 apples.*"""
+    """A sentence with two random numbers: *Paul bought 12 books and 30 apples.*"""
     clause = _past_event(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
     clause.object = _counted_objects(draw, clause.its_verb, 0.1)
     clause.object.coordinated = _counted_objects(draw, clause.its_verb, 0.1)
@@ -780,13 +780,13 @@ def two_numbers(draw: Draw) -> list[Clause]:
 
 @construction
 def cost(draw: Draw) -> list[Clause]:
-    """*The book cost 12 euros.*"""
+    """A sentence with a price: *The book cost 12 euros.*"""
     return _amounts_to(draw, "priced", "money")
 
 
 @construction
 def weight(draw: Draw) -> list[Clause]:
-    """*The dog weighs 12 kilograms.*"""
+    """A sentence with a weight: *The dog weighs 12 kilograms.*"""
     (clause,) = _amounts_to(draw, "weighs", "mass")
     clause.tense, clause.time, clause.time_first = "present", None, False
     return [clause]
@@ -794,12 +794,12 @@ def weight(draw: Draw) -> list[Clause]:
 
 @construction
 def distance(draw: Draw) -> list[Clause]:
-    """*The bus covered 12 kilometers.*"""
+    """A sentence with a distance: *The bus covered 12 kilometers.*"""
     return _amounts_to(draw, "moves", "distance")
 
 
 def _amounts_to(draw: Draw, frame: str, unit: str) -> list[Clause]:
-    """*The book cost 12 euros*, or another verb of *frame* with a unit of this kind."""
+    """A sentence with a verb of *frame* and a random amount of a unit of this kind: *The book cost 12 euros.*"""
     verb = draw.concept(verbs_of((frame,)))
     subject = draw.noun(verb.subjects, 0.5)
     if draw.chance(0.3):
@@ -818,7 +818,7 @@ def _measured_quantity(draw: Draw) -> Phrase:
 
 @construction
 def price(draw: Draw) -> list[Clause]:
-    """*The price of the house reached 12 euros.*"""
+    """A sentence on the level of a measured quantity: *The price of the house reached 12 euros.*"""
     clause = _past_event(draw, draw.concept(verbs_of(("level",))), _measured_quantity(draw))
     clause.object = _amount_of_unit(draw, "money")
     return _with_time(draw, clause)
@@ -826,7 +826,7 @@ def price(draw: Draw) -> list[Clause]:
 
 @construction
 def change(draw: Draw) -> list[Clause]:
-    """*The price of the house rose by 12 percent.*"""
+    """A sentence on the change of a measured quantity: *The price of the house rose by 12 percent.*"""
     clause = _past_event(draw, draw.concept(verbs_of(("change",))), _measured_quantity(draw))
     percent = draw.concept(nouns_of(("percent",), "units"))
     value = Decimal(_random_integer(draw, 3)) if draw.chance(0.4) else _random_decimal(draw, 2)
@@ -836,7 +836,7 @@ def change(draw: Draw) -> list[Clause]:
 
 @construction
 def payment(draw: Draw) -> list[Clause]:
-    """*Paul paid her 12 euros.*"""
+    """A sentence with a payment: *Paul paid her 12 euros.*"""
     verb = draw.concept(verbs_of(("pay",)))
     clause = _past_event(draw, verb, draw.subject(verb.subjects, pronouns=False))
     clause.object, clause.recipient = _amount_of_unit(draw, "money"), draw.recipient()
@@ -845,7 +845,7 @@ def payment(draw: Draw) -> list[Clause]:
 
 @construction
 def loan(draw: Draw) -> list[Clause]:
-    """*Paul lent her 12 euros.*"""
+    """A sentence with a loan of money: *Paul lent her 12 euros.*"""
     clause = _past_event(draw, draw.concept(verbs_of(("di",), ("lend", "give", "send", "offer"))))
     clause.object, clause.recipient = _amount_of_unit(draw, "money"), draw.recipient()
     return _with_time(draw, clause)
@@ -853,7 +853,7 @@ def loan(draw: Draw) -> list[Clause]:
 
 @construction
 def duration(draw: Draw) -> list[Clause]:
-    """*Paul waited 12 hours.*"""
+    """A sentence with a duration: *Paul waited 12 hours.*"""
     verbs = verbs_of(("intr",), ("wait", "work", "travel"))
     clause = _past_event(draw, draw.concept(verbs), draw.subject(("person",)))
     clause.object = _amount_of_unit(draw, "duration")
@@ -862,7 +862,7 @@ def duration(draw: Draw) -> list[Clause]:
 
 @construction
 def dated(draw: Draw) -> list[Clause]:
-    """*Paul bought a car in 1987.*"""
+    """A sentence with a year: *Paul bought a car in 1987.*"""
     clause = draw.event(("tr", "ach", "di"), "past", extras=0.0)
     clause.time, clause.time_first = _random_year(draw), draw.chance(0.4)
     return [clause]
@@ -870,7 +870,7 @@ def dated(draw: Draw) -> list[Clause]:
 
 @construction
 def reported_number(draw: Draw) -> list[Clause]:
-    """*Anna said that the book cost 12 euros.*"""
+    """A sentence that reports a price: *Anna said that the book cost 12 euros.*"""
     verb = draw.concept(verbs_of(("say",), ("say",)))
     content = draw.pick((cost, weight, price, change))(draw)[0]
     content.time_first, content.time = False, None

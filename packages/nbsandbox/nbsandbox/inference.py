@@ -160,7 +160,7 @@ def described(draw: Draw) -> Clause | None:
 
 @family
 def roles(draw: Draw) -> Clause | None:
-    """A hypothesis on two persons whose roles can be swapped: *Anna praised the man*."""
+    """A hypothesis on two persons, which rules may exchange for the premise: *Anna praised the man*; else None."""
     verb = draw.concept([lexemes_of("verbs")[name] for name in data("entailment")["deeds"]])
     clause = Clause(draw.key(), verb=verb, subject=someone(draw), tense="past")
     if "di" in verb.kinds:
@@ -211,7 +211,7 @@ def _draw_kind(draw: Draw) -> tuple[Lexeme, Lexeme, Lexeme]:
 
 
 def _deed_to(draw: Draw, noun: Lexeme, verb: Lexeme) -> Clause | None:
-    """*Anna bought an apple*: a clause with modifiers whose object is *noun*; None if it does not take enough."""
+    """A clause with modifiers whose object is *noun*: *Anna bought an apple*; None if it does not take enough."""
     clause = Clause(draw.key(), verb=verb, subject=someone(draw), tense="past")
     clause.object = Phrase(draw.key(), noun, "indefinite")
     draw.concepts.append(noun)
@@ -405,13 +405,13 @@ def denial(clause: Clause) -> Clause:
 
 @rule
 def modifier_dropped(draw: Draw, premise: Clause) -> Clause | None:
-    """*The old man read a letter yesterday* ⊨ *The man read a letter yesterday*."""
+    """The premise with more modifiers: *The old man read a letter* ⊨ *The man read a letter*; None if it takes none."""
     return more(draw, premise)
 
 
 @rule
 def modifier_added(draw: Draw, premise: Clause) -> Clause | None:
-    """*The man read a letter* ⊭ *The man read a letter yesterday*; something else may have been said instead."""
+    """The premise with a modifier less or changed: *Anna read* ⊭ *Anna read yesterday*; or None."""
     wanted = _modifiers(premise)
     if not remove(draw, premise):
         return None
@@ -442,7 +442,7 @@ def _excludes(details: dict[str, Lexeme], wanted: dict[str, Lexeme]) -> bool:
 
 @rule
 def other_quality(draw: Draw, premise: Clause) -> Clause | None:
-    """*bought an expensive bag* ⊭ *bought a red bag*."""
+    """The premise with another, compatible adjective: *bought an expensive bag* ⊭ *bought a red bag*."""
     phrase = premise.its_object
     assert phrase.adjective is not None
     barred = {phrase.adjective, *opposites(phrase.adjective)}
@@ -452,7 +452,7 @@ def other_quality(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def antonym(draw: Draw, premise: Clause) -> Clause | None:
-    """*bought a blue bag* contradicts *bought a red bag*."""
+    """The premise with an opposite adjective: *bought a blue bag* contradicts *bought a red bag*."""
     phrase = premise.its_object
     assert phrase.adjective is not None
     phrase.adjective = draw.concept([a for a in opposites(phrase.adjective) if a in adjectives_of(phrase.its_noun)])
@@ -461,7 +461,7 @@ def antonym(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def other_time(draw: Draw, premise: Clause) -> Clause | None:
-    """*this morning* contradicts *last week*."""
+    """The premise at another time: *this morning* contradicts *last week*."""
     assert premise.time is not None
     premise.time = Adverbial(premise.time.key, draw.concept(other_times(premise.time.adverb)))
     return premise
@@ -469,7 +469,7 @@ def other_time(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def negated(draw: Draw, premise: Clause) -> Clause | None:
-    """*The man did not read a letter* contradicts *The man read a letter yesterday*."""
+    """The premise negated: *The man did not read a letter* contradicts *The man read a letter yesterday*."""
     denial(premise)
     if draw.chance(0.5):
         remove(draw, premise)
@@ -478,27 +478,27 @@ def negated(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def done(draw: Draw, premise: Clause) -> Clause | None:
-    """*The man read the letter* contradicts *The man did not read the letter*."""
+    """The premise without the negation: *The man read the letter* contradicts *The man did not read the letter*."""
     premise.negative = False
     return premise
 
 
 @rule
 def done_and_more(draw: Draw, hypothesis: Clause) -> Clause | None:
-    """*The man read the old letter yesterday* contradicts *The man did not read the letter*."""
+    """`done` with more modifiers: *Anna read the letter today* contradicts *Anna did not read the letter*; or None."""
     premise = done(draw, hypothesis)
     return more(draw, premise) if premise is not None else None
 
 
 @rule
 def denied_more_widely(draw: Draw, premise: Clause) -> Clause | None:
-    """*The man did not read the letter* ⊨ *The man did not read the letter yesterday*."""
+    """The premise with a modifier less: *Anna did not read* ⊨ *Anna did not read yesterday*; None if it has none."""
     return premise if remove(draw, premise) else None
 
 
 @rule
 def denied_more_narrowly(draw: Draw, premise: Clause) -> Clause | None:
-    """*The man did not read the letter yesterday* ⊭ *The man did not read the letter*."""
+    """The premise with a modifier more: *Anna did not read yesterday* ⊭ *Anna did not read*; None if it takes none."""
     return more(draw, premise, 1)
 
 
@@ -507,7 +507,7 @@ def denied_more_narrowly(draw: Draw, premise: Clause) -> Clause | None:
 
 
 def _as_content_of(draw: Draw, premise: Clause, verb: str) -> Clause:
-    """*Paul thinks that Anna read the letter*: *premise* as what someone says or thinks, by *verb*."""
+    """*premise* as what someone says or thinks, by *verb*: *Paul thinks that Anna read the letter*."""
     content = premise
     content.time_first = False
     return Clause(draw.key(), subject=someone(draw), verb=lexemes_of("verbs")[verb], tense="present", content=content)
@@ -515,18 +515,18 @@ def _as_content_of(draw: Draw, premise: Clause, verb: str) -> Clause:
 
 @rule
 def fact_known(draw: Draw, hypothesis: Clause) -> Clause | None:
-    """*Paul knows that Anna read the letter* ⊨ *Anna read the letter*."""
+    """The premise that someone knows it: *Paul knows that Anna read the letter* ⊨ *Anna read the letter*."""
     return _as_content_of(draw, hypothesis, "realize")
 
 
 @rule
 def only_said(draw: Draw, hypothesis: Clause) -> Clause | None:
-    """*Paul thinks that Anna read the letter* ⊭ *Anna read the letter*."""
+    """The premise that someone says or thinks so: *Paul thinks that Anna read the letter* ⊭ *Anna read the letter*."""
     return _as_content_of(draw, hypothesis, draw.pick(("say", "think", "believe")))
 
 
 def _as_infinitive_of(draw: Draw, premise: Clause, verbs: tuple[str, ...]) -> Clause:
-    """*Anna read the letter* as the infinitive of one of *verbs*: *Anna wanted to read the letter*."""
+    """*premise* as the infinitive of one of *verbs*: *Anna wanted to read the letter*."""
     inner = premise
     verb = lexemes_of("verbs")[draw.pick(verbs)]
     premise = Clause(draw.key(), subject=inner.subject, verb=verb, tense="past")
@@ -539,13 +539,13 @@ def _as_infinitive_of(draw: Draw, premise: Clause, verbs: tuple[str, ...]) -> Cl
 
 @rule
 def only_intended(draw: Draw, hypothesis: Clause) -> Clause | None:
-    """*Anna wanted to read the letter* ⊭ *Anna read the letter*."""
+    """The premise that it was intended: *Anna wanted to read the letter* ⊭ *Anna read the letter*."""
     return _as_infinitive_of(draw, hypothesis, ("want", "try", "decide", "promise"))
 
 
 @rule
 def forgotten(draw: Draw, hypothesis: Clause) -> Clause | None:
-    """*Anna forgot to read the letter* contradicts *Anna read the letter*."""
+    """The premise that it was forgotten: *Anna forgot to read the letter* contradicts *Anna read the letter*."""
     return _as_infinitive_of(draw, hypothesis, ("forgetto",))
 
 
@@ -559,7 +559,7 @@ def _other_deed_of(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 @rule
 def conjunct_dropped(draw: Draw, premise: Clause) -> Clause | None:
-    """*Anna read the letter and Paul washed the car* ⊨ *Anna read the letter*."""
+    """The premise with a second event: *Anna read and Paul left* ⊨ *Anna read*; None if no event was found."""
     other = _other_deed_of(draw, premise)
     return None if other is None else _joined(draw, premise, other)
 
@@ -576,7 +576,7 @@ def _joined(draw: Draw, clause: Clause, other: Clause) -> Clause:
 
 @rule
 def participants_crossed(draw: Draw, premise: Clause) -> Clause | None:
-    """*Paul read the letter and Anna washed the car* contradicts *Anna read the letter*."""
+    """The premise with another event, subjects swapped: *Paul read and Anna left* contradicts *Anna read*; or None."""
     other = _other_deed_of(draw, premise)
     if other is None:
         return None
@@ -586,7 +586,7 @@ def participants_crossed(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def reason_dropped(draw: Draw, premise: Clause) -> Clause | None:
-    """*Anna read the letter because Paul broke the lamp* ⊨ both of its clauses."""
+    """The premise as a reason, or with one: *Anna left because Paul read* ⊨ both of its clauses; or None."""
     other = _other_deed_of(draw, premise)
     if other is None:
         return None
@@ -603,7 +603,7 @@ def reason_dropped(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def roles_kept(draw: Draw, premise: Clause) -> Clause | None:
-    """*Today Anna praised the man* ⊨ *Anna praised the man today*: the same roles, perhaps in the other voice."""
+    """The premise with the same roles, rephrased: *Today Anna praised the man* ⊨ *Anna praised the man today*."""
     return _rephrased(draw, premise)
 
 
@@ -617,7 +617,7 @@ def _rephrased(draw: Draw, clause: Clause) -> Clause | None:
 
 @rule
 def roles_swapped(draw: Draw, premise: Clause) -> Clause | None:
-    """*Anna praised the man* contradicts *The man praised Anna*: the same words with the roles exchanged."""
+    """The premise with the roles exchanged: *Anna praised the man* contradicts *The man praised Anna*."""
     if premise.recipient is not None:
         premise.subject, premise.recipient = premise.recipient, premise.subject
     else:
@@ -627,7 +627,7 @@ def roles_swapped(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def other_deed(draw: Draw, premise: Clause) -> Clause | None:
-    """*Anna praised the man* ⊭ *Anna invited the man*."""
+    """The premise with an unrelated verb: *Anna praised the man* ⊭ *Anna invited the man*; None if no verb fits."""
     premise.verb = _other_verb(draw, premise, [lexemes_of("verbs")[name] for name in data("entailment")["deeds"]])
     return premise if premise.verb is not None else None
 
@@ -653,7 +653,7 @@ def _takes(verb: Lexeme, instrument: Lexeme) -> bool:
 
 @rule
 def other_event(draw: Draw, premise: Clause) -> Clause | None:
-    """*Anna read the letter* ⊭ *Anna washed the car*: something else is done, to the same thing or to another."""
+    """The premise with another event of the same subject: *Anna read the letter* ⊭ *Anna washed the car*; or None."""
     assert premise.verb is not None
     verbs = [v for v in verbs_of(("tr", "ach")) if v.objects]
     if premise.recipient is None and draw.chance(0.6):
@@ -670,7 +670,7 @@ def other_event(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def order_swapped(draw: Draw, premise: Clause) -> Clause | None:
-    """*The cow is bigger than the dog* contradicts *The dog is bigger than the cow*."""
+    """The premise compared the other way: *The cow is bigger than it* contradicts *It is bigger than the cow*."""
     premise.subject, premise.than = premise.than, premise.subject
     if draw.chance(0.5):
         add(draw, premise)
@@ -679,7 +679,7 @@ def order_swapped(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def antonym_compared(draw: Draw, premise: Clause) -> Clause | None:
-    """*The cow is smaller than the dog* contradicts *The cow is bigger than the dog*."""
+    """The premise with the opposite adjective: *A is smaller than B* contradicts *A is bigger than B*."""
     assert premise.quality is not None
     premise.quality = draw.concept(opposites(premise.quality))
     return premise
@@ -687,14 +687,14 @@ def antonym_compared(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def converse(draw: Draw, hypothesis: Clause) -> Clause | None:
-    """*The cow is bigger than the dog* ⊨ *The dog is smaller than the cow*."""
+    """The premise turned round, with the opposite adjective: *A is bigger than B* ⊨ *B is smaller than A*."""
     premise = antonym_compared(draw, hypothesis)
     return None if premise is None else order_swapped(draw, premise)
 
 
 @rule
 def other_comparison(draw: Draw, premise: Clause) -> Clause | None:
-    """*The book is longer than the novel* ⊭ *The book is more boring than the novel*."""
+    """The premise with another adjective: *A is longer than B* ⊭ *A is more boring than B*; None if none fits."""
     assert premise.quality is not None and premise.subject is not None and premise.than is not None
     barred = {premise.quality, *opposites(premise.quality), premise.subject.adjective, premise.than.adjective}
     options = [a for a in table("adjectives") if "compare" in a.kinds and a not in barred]
@@ -707,7 +707,7 @@ def other_comparison(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def hyponym(draw: Draw, premise: Clause) -> Clause | None:
-    """*bought an apple* ⊨ *bought a fruit*."""
+    """The premise with a thing of the kind that is named: *bought an apple* ⊨ *bought a fruit*; None if none fits."""
     thing, verb = premise.its_object, premise.its_verb
     covered = next(covered for kind, covered in hypernyms() if kind is thing.noun)
     options = [n for n in covered if n.kinds & set(verb.objects)]
@@ -720,35 +720,35 @@ def hyponym(draw: Draw, premise: Clause) -> Clause | None:
 
 @rule
 def hypernym(draw: Draw, premise: Clause) -> Clause | None:
-    """*bought a fruit* ⊭ *bought an apple*."""
+    """The premise with the kind of the thing that is named: *bought a fruit* ⊭ *bought an apple*."""
     premise.its_object.noun = kind_of(premise.its_object.its_noun)
     return premise
 
 
 @rule
 def kind_denied(draw: Draw, hypothesis: Clause) -> Clause | None:
-    """*did not buy a fruit* contradicts *bought an apple*."""
+    """The premise that denies the whole kind: *did not buy a fruit* contradicts *bought an apple*."""
     premise = hypernym(draw, hypothesis)
     return None if premise is None else denial(premise)
 
 
 @rule
 def number_weakened(draw: Draw, premise: Clause) -> Clause | None:
-    """*bought three apples* ⊨ *bought an apple*."""
+    """The premise with a number: *bought three apples* ⊨ *bought an apple*."""
     _make_several(draw, premise.its_object)
     return premise
 
 
 @rule
 def number_added(draw: Draw, premise: Clause) -> Clause | None:
-    """*bought an apple* ⊭ *bought three apples*."""
+    """The premise without the number: *bought an apple* ⊭ *bought three apples*."""
     _make_one(premise.its_object)
     return premise
 
 
 @rule
 def other_number(draw: Draw, premise: Clause) -> Clause | None:
-    """*bought five apples* contradicts *bought three apples*."""
+    """The premise with another number: *bought five apples* contradicts *bought three apples*."""
     thing = premise.its_object
     thing.count = draw.pick([n for n in (2, 3, 4, 5) if n != thing.count])
     return premise
@@ -795,7 +795,7 @@ def entailment(
 
 
 def _stream_pairs(lang: str, n: int | None, split: str, start: int) -> Iterator[tuple[str, Text, Text, str, str]]:
-    """Pairs as `entailment` gives them, without its checks."""
+    """`entailment` without its checks: (id, premise, hypothesis, label, rule) of each pair."""
     index = start
     while n is None or index < start + n:
         premise, hypothesis, label, rule = inference(split, index)
@@ -808,7 +808,7 @@ def _stream_pairs(lang: str, n: int | None, split: str, start: int) -> Iterator[
 #: As studies read the same pairs for each of their tables.
 @lru_cache(maxsize=2048)
 def inference(split: str, index: int) -> tuple[Clause, Clause, str, str]:
-    """Premise, hypothesis, label and rule of the pair at place *index* of a split, the same for every language."""
+    """Premise, hypothesis, label and rule of pair number *index* of a split, the same for every language."""
     # label, family and rule are chosen before anything is drawn that may be thrown away: all labels are as frequent
     # as they should be, and so are the hypotheses of each
     seed = address(VERSION, "entailment", data("entailment")["version"], split, index)
@@ -824,7 +824,7 @@ def inference(split: str, index: int) -> tuple[Clause, Clause, str, str]:
 
 
 def _label_at(split: str, index: int) -> str:
-    """The label of the pair at place *index*: each three consecutive pairs have all labels, in a random order."""
+    """The label of pair number *index*: each three consecutive pairs have all labels, in a random order."""
     block, place = divmod(index, len(LABELS))
     draw = Draw(address(VERSION, "entailment", data("entailment")["version"], split, "labels", block))
     left = list(LABELS)
@@ -865,7 +865,7 @@ def _length(clause: Clause, lang: str) -> int:
 
 
 def entailment_identity(lang: str, *, split: str = "test") -> dict[str, str]:
-    """What a stream of labelled pairs depends on besides the places of its pairs: part of cache keys."""
+    """What a stream of labelled pairs depends on, the range of its pairs aside: part of cache keys."""
     return {
         "corpus": "sandbox",
         "version": VERSION,

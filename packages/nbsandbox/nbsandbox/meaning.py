@@ -166,7 +166,7 @@ class Phrase:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of the noun; a pronoun has none."""
+        """The semantic classes of the noun, such as *person* or *mass*; none for a pronoun."""
         return self.noun.kinds if self.noun is not None else frozenset()
 
     @property
@@ -301,7 +301,7 @@ class Clause:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of the verb; a clause without one has none."""
+        """The semantic classes of the verb; none for a clause without one."""
         return self.verb.kinds if self.verb is not None else frozenset()
 
     @property
@@ -406,7 +406,7 @@ def _without_needless_commas(nodes: list[Node]) -> list[Node]:
 def realise(
     root: Node, lang: str, spell: Callable[[list[Node]], None], spaced: bool
 ) -> tuple[Sentence, list[tuple[int, ...]]]:
-    """The `Sentence` of a finished tree, and for each token the addresses of the concepts that it expresses.
+    """The `Sentence` of a finished tree, and for each token the numbers (`Draw.key`) of the concepts that it expresses.
 
     *spell* applies the language's rules for neighbouring words (elision, a/an) to the nodes in order.
     """
@@ -481,7 +481,7 @@ class Draw:
         self.concepts: list[Lexeme] = []
 
     def key(self) -> int:
-        """A new address: a number for a concept, by which its words in all languages are aligned."""
+        """A new number for a concept: its words in all languages are aligned by it."""
         self._key += STEP
         return self._key
 
@@ -490,7 +490,7 @@ class Draw:
         return self._random()
 
     def chance(self, probability: float) -> bool:
-        """True with *probability*."""
+        """Whether a random event of this *probability* happens."""
         return self._random() < probability
 
     def pick(self, options: Sequence[T]) -> T:
@@ -522,7 +522,7 @@ class Draw:
         return Phrase(self.key(), person=self.pick((FIRST, THIRD, THIRD, WE, THEY)), female=self.chance(0.5))
 
     def noun(self, kinds: tuple[str, ...], adjective: float = 0.35) -> Phrase:
-        """A definite noun phrase of any of *kinds*, with an adjective with probability *adjective*."""
+        """A random definite noun phrase of any of *kinds*, with an adjective with probability *adjective*."""
         noun = self.concept(nouns_of(kinds))
         phrase = Phrase(self.key(), noun, "definite", female="female" in noun.kinds)
         if "kin" in noun.kinds:
@@ -613,12 +613,12 @@ class Draw:
             phrase.possessor = Phrase(self.key(), person=self.pick(others), female=self.chance(0.5))
 
     def place(self, kinds: tuple[str, ...] = ("place",)) -> Place:
-        """A phrase of place: *in the park*."""
+        """A random phrase of place: *in the park*."""
         ground = self.noun(kinds, 0.2)
         return Place(self.key(), "at", ground)
 
     def spot(self) -> Place:
-        """A place relative to a thing: *on the table*, *behind the house*."""
+        """A random place relative to a thing: *on the table*, *behind the house*."""
         relation: Relation = self.pick(("on", "under", "in", "behind", "beside"))
         kinds = {
             "on": ("surface",),
@@ -630,7 +630,7 @@ class Draw:
         return Place(self.key(), relation, self.noun(tuple(kinds), 0.2))
 
     def adverb(self, kind: str, detail: str = "") -> Adverbial:
-        """An adverb of *kind*, and of *detail* if given."""
+        """A random adverb of *kind*, and of *detail* if given."""
         return Adverbial(self.key(), self.concept(adverbs_of(kind, detail)))
 
     def date(self, clause: Clause, probability: float = 1.0, first: float = 0.0, tense: Tense = "past") -> None:

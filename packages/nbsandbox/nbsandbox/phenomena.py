@@ -229,13 +229,13 @@ def _with_time(draw: Draw, clause: Clause, probability: float = 0.6) -> list[Cla
 
 @phenomenon
 def sense_object(draw: Draw) -> list[Clause]:
-    """The homograph as object: *The clerk closed the bank yesterday.*"""
+    """A sentence with the homograph as object: *The clerk closed the bank yesterday.*"""
     return _with_time(draw, _homograph_event(draw, _Cues(draw)), 0.8)
 
 
 @phenomenon
 def sense_passive(draw: Draw) -> list[Clause]:
-    """The homograph as subject of a passive: *The bank was closed by the clerk.*"""
+    """A sentence with the homograph as subject of a passive: *The bank was closed by the clerk.*"""
     cues = _Cues(draw)
     verbs = [verb for verb, row in cues.homograph.cues["verbs"] if verb.kinds & {"pass", "voice"} and any(row)]
     active = frozenset(v.id for v, _ in cues.homograph.cues["verbs"] if v not in verbs)
@@ -248,7 +248,7 @@ def sense_passive(draw: Draw) -> list[Clause]:
 
 @phenomenon
 def sense_relative(draw: Draw) -> list[Clause]:
-    """The homograph with a relative clause: *Anna found the bank that the clerk closed.*"""
+    """A sentence whose homograph has a relative clause: *Anna found the bank that the clerk closed.*"""
     cues = _Cues(draw)
     barred = frozenset({"di", "st", "governs"})
     outer = Clause(draw.key(), verb=cues.draw("verbs", barred), tense="past", subject=draw.subject(("adult",)))
@@ -261,7 +261,7 @@ def sense_relative(draw: Draw) -> list[Clause]:
 
 @phenomenon
 def sense_reported(draw: Draw) -> list[Clause]:
-    """The homograph in a reported clause: *Anna said that the clerk closed the bank.*"""
+    """A sentence with the homograph in a reported clause: *Anna said that the clerk closed the bank.*"""
     cues = _Cues(draw)
     verb = draw.concept(tuple(v for v in verbs_of(("say",)) if "future" not in v.kinds))
     clause = Clause(draw.key(), subject=person(draw), verb=verb, tense="past" if verb.id == "say" else "present")
@@ -272,7 +272,7 @@ def sense_reported(draw: Draw) -> list[Clause]:
 
 @phenomenon
 def sense_because(draw: Draw) -> list[Clause]:
-    """The homograph in a reason: *Anna slept because the clerk closed the bank.*"""
+    """A sentence with the homograph in a reason: *Anna slept because the clerk closed the bank.*"""
     reason = _homograph_event(draw, _Cues(draw))
     clause = draw.event(("intr", "go"), "past", person(draw), extras=0.0)
     clause.subordinate = Subordinate(draw.key(), "because", reason)
@@ -281,7 +281,7 @@ def sense_because(draw: Draw) -> list[Clause]:
 
 @phenomenon
 def sense_when(draw: Draw) -> list[Clause]:
-    """The homograph beside a *when*-clause: *The clerk closed the bank when Anna arrived.*"""
+    """A sentence with the homograph beside a *when*-clause: *The clerk closed the bank when Anna arrived.*"""
     cues = _Cues(draw)
     clause = _homograph_event(draw, cues)
     clause.tense = "past"
@@ -292,7 +292,7 @@ def sense_when(draw: Draw) -> list[Clause]:
 
 @phenomenon
 def sense_condition(draw: Draw) -> list[Clause]:
-    """The homograph beside an *if*-clause: *If Anna arrives, the clerk will close the bank.*"""
+    """A sentence with the homograph beside an *if*-clause: *If Anna arrives, the clerk will close the bank.*"""
     cues = _Cues(draw)
     clause = _homograph_event(draw, cues)
     clause.tense = "future"
@@ -326,14 +326,14 @@ def idioms() -> tuple[Idiom, ...]:
 
 @cache
 def literal_verbs() -> dict[Lexeme, tuple[Lexeme, ...]]:
-    """Verbs with the objects that they have in regular text (``literal`` in ``data/idioms.yaml``)."""
+    """For each verb of sentences without idioms, the objects it takes there (``literal`` of ``data/idioms.yaml``)."""
     rows = data("idioms")["literal"]["verbs"].items()
     return {find_lexeme(verb, VERBAL): tuple(find_lexeme(noun, NOMINAL) for noun in nouns) for verb, nouns in rows}
 
 
 @cache
 def literal_intransitives() -> tuple[Lexeme, ...]:
-    """Verbs without an object in regular text, such as *die*, which idioms mean."""
+    """The verbs of sentences without idioms that take no object, such as *die*, which an idiom means."""
     return tuple(find_lexeme(verb, VERBAL) for verb in data("idioms")["literal"]["ends"])
 
 
@@ -362,7 +362,7 @@ def _read_noun(entry: dict[str, Any]) -> IdiomNoun:
 
 
 def phrase_of(noun: IdiomNoun, key: int, determiner: Determiner) -> Phrase:
-    """A phrase of the idiom's *noun*, with the address *key*."""
+    """A phrase of the idiom's *noun* whose concepts are numbered from *key* on."""
     return Phrase(key, noun.noun, determiner, noun.plural, adjective=noun.adjective, female="female" in noun.noun.kinds)
 
 
@@ -418,7 +418,7 @@ def idiom_tokens(clause: Clause, addresses: list[tuple[int, ...]]) -> tuple[int,
 
 
 def with_idiom_aligned(clause: Clause, addresses: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The addresses of English tokens, all words of the idiom with that of its meaning if this is a single word.
+    """*addresses* (each English token's concepts), an idiom's one-word meaning added to all words of the idiom.
 
     So *the* and *bucket* of *kick the bucket* are aligned, as *kick* is, with *sterben*.
     """
@@ -536,12 +536,12 @@ def _timed_idiom(draw: Draw, clause: Clause) -> Clause:
 
 
 def plain(draw: Draw, event: _Event) -> list[Clause]:
-    """*event* alone: *She kicked the bucket.*"""
+    """A sentence of *event* alone: *She kicked the bucket.*"""
     return [_timed_idiom(draw, event(draw, None, _random_tense(draw)))]
 
 
 def reported(draw: Draw, event: _Event) -> list[Clause]:
-    """*event* in a reported clause: *Paul says that she kicked the bucket.*"""
+    """A sentence with *event* in a reported clause: *Paul says that she kicked the bucket.*"""
     speaker = person(draw)
     verb = draw.concept(tuple(v for v in verbs_of(("say",)) if "future" not in v.kinds))
     clause = Clause(draw.key(), subject=speaker, verb=verb, tense="past" if verb.id == "say" else "present")
@@ -551,7 +551,7 @@ def reported(draw: Draw, event: _Event) -> list[Clause]:
 
 
 def because(draw: Draw, event: _Event) -> list[Clause]:
-    """*event* as a reason: *Paul travelled because she kicked the bucket.*"""
+    """A sentence with *event* as a reason: *Paul travelled because she kicked the bucket.*"""
     clause = draw.event(("go", "intr"), "past", person(draw), extras=0.0)
     reason = event(draw, draw.subject(("person",), pronouns=False), "past")
     clause.subordinate = Subordinate(draw.key(), "because", reason)
@@ -559,7 +559,7 @@ def because(draw: Draw, event: _Event) -> list[Clause]:
 
 
 def when(draw: Draw, event: _Event) -> list[Clause]:
-    """*event* at the time of an arrival: *She kicked the bucket when Paul arrived.*"""
+    """A sentence with *event* at the time of an arrival: *She kicked the bucket when Paul arrived.*"""
     clause = event(draw, None, "past")
     arrival = draw.event(("go",), "past", draw.subject(("person",), pronouns=False), extras=0.0)
     clause.subordinate = Subordinate(draw.key(), "when", arrival, first=draw.chance(0.5))
@@ -567,7 +567,7 @@ def when(draw: Draw, event: _Event) -> list[Clause]:
 
 
 def wanted(draw: Draw, event: _Event) -> list[Clause]:
-    """*event* as an intention: *She wants to kick the bucket.*"""
+    """A sentence with *event* as an intention: *She wants to kick the bucket.*"""
     verb = draw.concept(verbs_of(("inf",), ("want", "promise", "decide", "hope", "try")))
     subject = draw.subject(("person",))
     clause = Clause(draw.key(), subject=subject, verb=verb, tense="present" if "present" in verb.kinds else "past")
@@ -579,7 +579,7 @@ def wanted(draw: Draw, event: _Event) -> list[Clause]:
 
 
 def negated(draw: Draw, event: _Event) -> list[Clause]:
-    """*event* in a negation: *She did not kick the bucket.*"""
+    """A sentence that negates *event*: *She did not kick the bucket.*"""
     clause = _timed_idiom(draw, event(draw, None, _random_tense(draw)))
     clause.negative = True
     return [clause]
@@ -616,7 +616,7 @@ PHENOMENA |= {
 
 @phenomenon
 def literal_class(draw: Draw) -> list[Clause]:
-    """*The gift is a small elephant*, literally."""
+    """A sentence with an idiom's noun in its literal sense: *The gift is a small elephant.*"""
     subject = Phrase(draw.key(), draw.concept([find_lexeme("gift", ("nouns",))]), draw.pick(("this", "that")))
     if draw.chance(0.5):
         subject.determiner, subject.possessor = "own", draw.name()
@@ -636,7 +636,7 @@ def _verb_of_saying(draw: Draw) -> Lexeme:
 
 @phenomenon
 def literal_end(draw: Draw) -> list[Clause]:
-    """A verb that idioms mean, in a random context: *Paul says that she died.*"""
+    """A sentence with a verb that an idiom means, in a random context: *Paul says that she died.*"""
     verb = draw.concept(literal_intransitives())
 
     def event(draw: Draw, subject: Phrase | None, tense: Tense) -> Clause:

@@ -68,7 +68,7 @@ def part_of(clauses: list[Clause]) -> int:
 
 
 def meaning(mixture: str, split: str, index: int) -> tuple[str, list[Clause]]:
-    """The construction's name and the clauses of the pair at place *index* of a split, the same for every language."""
+    """The construction's name and the clauses of pair number *index* of a split, the same for every language."""
     if split not in SPLITS:
         raise UnknownNameError("sandbox split", split, SPLITS)
     names, limits = _cumulative_weights(mixture)
@@ -136,7 +136,7 @@ def gold_senses(pair: Pair) -> tuple[GoldSense, ...]:
 
 
 def _senses_in(clause: Clause) -> Iterator[tuple[int, Lexeme]]:
-    """The address and the sense of each homograph in *clause*."""
+    """The concept number (`Draw.key`) and the sense of each homograph in *clause*."""
     for inner in clauses_of(clause):
         for phrase in (inner.subject, inner.object):
             if phrase is not None and phrase.noun is not None and "homograph" in phrase.noun.kinds:
@@ -287,7 +287,7 @@ def pairs(
 
 
 def _stream_pairs(src: str, tgt: str, n: int | None, split: str, mixture: str, start: int) -> Iterator[Pair]:
-    """Pairs as `pairs` gives them, without its checks."""
+    """`pairs` without its checks."""
     split = _ALIASES.get(split, split)
     if split in IDIOM_SPLITS:
         yield from _stream_idioms(src, tgt, n, split, mixture, start)
@@ -310,7 +310,7 @@ def _stream_idioms(src: str, tgt: str, n: int | None, split: str, mixture: str, 
 
 
 def _realise(dealt: DealtSentence, lang: str) -> tuple[Text, list[tuple[int, ...]]]:
-    """The text in *lang* and each token's addresses; outside English, idioms are replaced by their meanings."""
+    """The text in *lang* and each token's concept numbers; outside English, idioms are replaced by their meanings."""
     if lang != "en":
         return _realise_text([with_idioms_explained(dealt.clause)], lang)
     text, addresses = _realise_text([dealt.clause], lang)
@@ -318,7 +318,7 @@ def _realise(dealt: DealtSentence, lang: str) -> tuple[Text, list[tuple[int, ...
 
 
 def _realise_text(clauses: list[Clause], lang: str) -> tuple[Text, list[tuple[int, ...]]]:
-    """The text of *clauses* in *lang*, and the addresses of each token."""
+    """The text of *clauses* in *lang*, and the concept numbers (`Draw.key`) of each token."""
     speaks = grammar(lang)
     sentences, addresses = [], []
     for number, clause in enumerate(clauses):
@@ -330,7 +330,7 @@ def _realise_text(clauses: list[Clause], lang: str) -> tuple[Text, list[tuple[in
 
 
 def _align(source: list[tuple[int, ...]], target: list[tuple[int, ...]]) -> tuple[tuple[int, int], ...]:
-    """All (source token, target token) that share an address.
+    """All (source token, target token) that express the same concept.
 
     An auxiliary that has none to meet (*hat* … *gekauft* for *bought*) meets the verb itself.
     """
@@ -342,7 +342,7 @@ def _align(source: list[tuple[int, ...]], target: list[tuple[int, ...]]) -> tupl
 
 
 def _tokens_by_address(addresses: list[tuple[int, ...]]) -> dict[int, list[int]]:
-    """The tokens that have each address."""
+    """The tokens that express each concept, by its number."""
     places: dict[int, list[int]] = {}
     for token, keys in enumerate(addresses):
         for key in keys:
@@ -351,12 +351,12 @@ def _tokens_by_address(addresses: list[tuple[int, ...]]) -> dict[int, list[int]]
 
 
 def _verb_at(places: dict[int, list[int]], key: int) -> list[int]:
-    """The tokens of the verb if *key* is the address of an auxiliary; none otherwise."""
+    """The tokens of the verb if *key* is the concept number of an auxiliary; none otherwise."""
     return places.get(key - AUX, []) if key % STEP == AUX else []
 
 
 def identity(src: str = "en", tgt: str = "de", *, split: str = "test", mixture: str = "general") -> dict[str, str]:
-    """What the sentences of a stream depend on, besides their places: part of cache keys.
+    """What the sentences of a stream depend on, besides which of them are read: part of cache keys.
 
     >>> identity("en", "ja")["mixture"]
     'general-1'

@@ -28,7 +28,7 @@ def train() -> None:
 
 
 def _split_names(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """The names in a text, which commas separate; a tuple is unchanged."""
+    """The names in a text, separated by commas, as a tuple; a tuple is unchanged."""
     return value if isinstance(value, tuple) else tuple(filter(None, map(str.strip, value.split(","))))
 
 

@@ -225,7 +225,7 @@ def test_training_goes_on_from_a_published_architecture(kind, checkpoints, corpu
     recipe = tiny(corpus, start=str(checkpoints[kind]), steps=3, replace_source=0.1, mask=0.1)
     folder = train_translator(recipe, tmp_path / "model")
     translator = load_translator(str(folder), "en", "de", device="cpu")
-    german = translator.network.languages(resolve(str(folder), "en", "de"))
+    german = translator.network.set_languages(resolve(str(folder), "en", "de"))
     settings = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
     assert settings["forced_bos_token_id"] == german  # any program translates into German
     labels = translator.tokenizer(text_target="das Haus .")["input_ids"]
@@ -239,7 +239,7 @@ def test_the_target_language_of_mbart_25_is_what_its_decoder_starts_with(tmp_pat
     recipe = tiny(corpus, start=str(mbart25), steps=2, replace_target=0.2)
     folder = train_translator(recipe, tmp_path / "model")
     translator = load_translator(str(folder), "en", "de", device="cpu")
-    german = translator.network.languages(resolve(str(folder), "en", "de"))
+    german = translator.network.set_languages(resolve(str(folder), "en", "de"))
     assert translator.model.config.decoder_start_token_id == german
     assert all("de_DE" not in text for text in translator.translate(TEXTS, "en", "de", Decoding(max_new_tokens=5)))
     row = translator.tokenizer(text_target="das Haus .")["input_ids"]

@@ -24,7 +24,7 @@ def size(params: SuiteParams, cell: Cell) -> int:
 
 def inputs(params: SuiteParams, cell: Cell) -> dict[str, Any]:
     """What the tests depend on: the suite and, with `only_answered`, files of translations, by name."""
-    answered = [model.read_key() for model in _file_systems(params, cell)]
+    answered = [model.table_key() for model in _file_systems(params, cell)]
     return {"suite": params.read.identity, "answered": answered}
 
 

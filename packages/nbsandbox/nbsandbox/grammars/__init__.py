@@ -160,7 +160,7 @@ class Grammar(ABC):
     # --- sentences
 
     def sentence(self, clause: Clause) -> tuple[Sentence, list[tuple[int, ...]]]:
-        """The sentence that *clause* becomes, and for each token the addresses of the concepts that it expresses."""
+        """The sentence that *clause* becomes, and for each token the numbers of the concepts that it expresses."""
         root = self.main(clause)
         root.deprel = "root"
         root.after.append(Node(self.mark_of(clause), "PUNCT", "punct", (FINAL,)))
