@@ -253,8 +253,6 @@ def expand_path(path: str, thing: str) -> str:
     NBKIT_NO_SUCH_VARIABLE is not set; set it to the intended folder (export NBKIT_NO_SUCH_VARIABLE=…)
     or write the path itself
     """
-    if "$" not in path:
-        return str(Path(path).expanduser()) if path.startswith("~") else path
     try:
         expanded = Template(path).substitute(public_environment())
     except KeyError as error:
