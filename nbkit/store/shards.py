@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------
 # A folder on a disk or an object store (any fsspec URL) whose files appear whole or not at all.
 
-T = TypeVar("T")
 TEMPORARY = ".tmp-"
 STALE_SECONDS = 3600.0  # no file takes a writer so long
 # Where a PUT makes an object visible whole; a rename there is a copy and gains nothing.
@@ -190,14 +189,9 @@ def input_digest(texts: tuple[str, ...]) -> bytes:
     return digest.digest()
 
 
-def shard_name(data: bytes, suffix: str, written: int | None = None) -> str:
-    """``<time in ns>-<digest>.<suffix>``: sorts by age, and says what the bytes must be."""
-    return f"{time.time_ns() if written is None else written:020d}-{_digest(data)}.{suffix}"
-
-
-def written(name: str) -> int:
-    """The time at which the shard called *name* was written, in nanoseconds."""
-    return int(name.partition("-")[0])
+def shard_name(data: bytes, suffix: str, written: str = "") -> str:
+    """``<time in ns>-<digest>.<suffix>``: sorts by age, and says what the bytes must be. written: as another's name."""
+    return f"{written or f'{time.time_ns():020d}'}-{_digest(data)}.{suffix}"
 
 
 def encode(keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> bytes:
@@ -397,7 +391,7 @@ class Partition:
         keys = list(merged)
         data = encode(keys, list(merged.values()))
         # The time of its oldest part keeps its place among the others, and with it who counts for a key.
-        target = shard_name(data, SUFFIX, written(names[0]))
+        target = shard_name(data, SUFFIX, names[0].partition("-")[0])
         self.folder.write(target, data)
         for name in names:
             if name != target:  # equal where the oldest shard held everything already
