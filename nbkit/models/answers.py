@@ -48,6 +48,8 @@ NETWORKS: dict[tuple[str | None, str], str] = {
     (None, "classify"): "nbkit.models.classify:Classifier",
     (None, "likelihood"): "nbkit.models.lm:load",
     (None, "fill"): "nbkit.models.lm:load",
+    (None, "probe"): "nbkit.models.probing:Probe",
+    (None, "probe-replaced"): "nbkit.models.probing:Probe",
     ("ct2", "translate"): "nbkit.models.ct2:Converted",
     ("ct2-int8", "translate"): "nbkit.models.ct2:Converted",
     ("nbkit-sentence-pair", "classify"): "nbkit.models.sentences:SentenceClassifier",

@@ -31,22 +31,21 @@ class Task:
     """What a model is asked to do.
 
     noun: what it is called in messages, and the section of the catalogue. version_name: of its version in an
-    identity. kind: what is remembered. inputs: the parts of an input; columns: those of an answer. services: how
-    names of models begin that do it without weights here. more: settings that are part of its key.
+    identity. kind: what is remembered. columns: of an answer. services: how names of models begin that do it without
+    weights here. more: settings that are part of its key.
     """
 
     name: str
     noun: str
     version_name: str
     kind: str
-    inputs: Sequence[str]
-    columns: Sequence[str]
+    columns: Sequence[str] = ()
     services: Sequence[str] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
 _TABLES = read_own(Path(__file__).with_name("tasks.yaml"))
-#: By name. Pairs of sentences have one of `nbkit.corpora.nli.LABELS`; a span is written ``first:last``.
+#: By name. Pairs of sentences have one of `nbkit.corpora.nli.LABELS`.
 TASKS: dict[str, Task] = {name: Task(name, **fields) for name, fields in _TABLES["tasks"].items()}
 
 

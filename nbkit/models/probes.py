@@ -28,8 +28,8 @@ from numpy.typing import ArrayLike
 
 from nbkit.corpora.idioms import IdiomPair
 from nbkit.errors import ModelError, as_problem
-from nbkit.models.answers import NETWORKS, check, load
-from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, Task
+from nbkit.models.answers import check, load
+from nbkit.models.model import BACKENDS, Input, Model, Record
 from nbkit.models.names import BY_RULE
 from nbkit.text.parsers import Span
 
@@ -42,13 +42,6 @@ CONTEXTS: tuple[Context, ...] = get_args(Context)
 FOUND = ("hypothesis", "log_probabilities", "entropies", "replaced")
 #: The task for each end state.
 PROBES: Mapping[EndState, str] = {"kept": "probe", "replaced": "probe-replaced"}
-
-_COLUMNS = ("starts", "ends", *(f"{context}_{name}" for context in CONTEXTS for name in FOUND))
-for _state, _name in PROBES.items():
-    _inputs = ("source", "reference", "spans")
-    _more = {} if _state == "kept" else {"end_state": _state}
-    TASKS[_name] = Task(_name, "model", "translation", "idiom-probe", _inputs, _COLUMNS, more=_more)
-    NETWORKS[None, _name] = "nbkit.models.probing:Probe"
 
 
 @dataclass(frozen=True)
