@@ -286,11 +286,10 @@ class Weights(Model):
             check_languages(self.reference, family)
 
     def check(self) -> None:
-        """Raise an `NbkitError` if the model cannot run here: a package, the device, its kind or its files."""
+        """Raise an `NbkitError` if the model cannot run here: a package, the device or its files."""
         reference = self.reference
         self._require()
         resolve_device(reference.device)
-        self.require_kind()
         if self.trained is not None:
             self.trained.check()
         elif (folder := files.local_folder(reference)) is not None:

@@ -131,7 +131,6 @@ class Model(ABC):
     def check(self) -> None:
         """Raises `NbkitError` for what would prevent answers. Loads nothing and asks nobody."""
         self.identity()
-        self.require_kind()
 
     def require_kind(self, kind: str | None = None) -> None:
         """Raise `ModelError` for a language model that is known not to be of this *kind*, by default its task's."""

@@ -220,7 +220,7 @@ class Python(Model):
         """The log probability of each candidate for a gap; one call for each run of equal texts and spans."""
         import numpy as np
 
-        self.check()
+        self.require_kind()
         groups = [(place, [each[2] for each in some]) for place, some in groupby(asked, key=lambda each: each[:2])]
         texts, spans = [text for (text, _), _ in groups], [tuple(map(int, span.split(":"))) for (_, span), _ in groups]
         candidates = [several for _, several in groups]
