@@ -310,7 +310,7 @@ class DamagedShardWarning(UserWarning):
 class Partition:
     """Results of one configuration. Where two shards hold the same key the older one counts, everywhere.
 
-    Holds 20 bytes a stored result (twice half of its key, and where it is) and at most `HELD_BYTES` of decoded shards.
+    Holds 24 bytes a stored result (twice half of its key, and where it is) and at most `HELD_BYTES` of decoded shards.
     Half a key finds a row, and the whole one that stands there says whether it is the one: of two results that share a
     half the younger would be computed again each time, which happens to one grid of 4 million results in a million.
     """
@@ -436,12 +436,10 @@ class Partition:
         """The places of those of *keys* that are stored, and of each the number of its shard (by name) and the row."""
         names = sorted(self._keys)
         if self._index is None:
-            halves = np.concatenate([np.zeros(0, np.uint64), *map(self._keys.__getitem__, names)])
-            places = np.argsort(halves, kind="stable").astype(np.int32)
-            self._index = halves[places], places
+            every = np.concatenate([np.zeros(0, np.uint64), *map(self._keys.__getitem__, names)])
+            self._index = np.unique(every, return_index=True)  # of equal keys the first, of the oldest shard
         halves, places = self._index
-        # The oldest shard sorts first among equal keys (the sort is stable), and "left" finds the first.
-        position = np.searchsorted(halves, wanted := _halves(keys), side="left")
+        position = np.searchsorted(halves, wanted := _halves(keys))
         (there,) = np.nonzero(position < len(halves))
         there = there[halves[position[there]] == wanted[there]]
         starts = np.cumsum([0, *(len(self._keys[name]) for name in names)])
