@@ -175,7 +175,7 @@ def _files(folder: Path, *, below: bool = True) -> Iterator[Path]:
 
 def _all_files(package: str) -> dict[str, Path]:
     """The source and data files of *package*, with number rules that a person adds, by the path from there on."""
-    found = {_shown(file, package): file for folder in _places(package) for file in _files(folder)}
+    found = {file.relative_to(place.parent).as_posix(): file for place in _places(package) for file in _files(place)}
     if package == "nbquantities" and (folder := os.environ.get(_LANGUAGES)):
         found |= {f"{_LANGUAGES}/{file.name}": file for file in sorted(Path(folder).glob("*.yaml"))}
     return found
