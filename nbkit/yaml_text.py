@@ -46,8 +46,8 @@ def load(text: str, place: str | Path, what: str = "invalid YAML") -> tuple[yaml
     """The nodes of a YAML text, which know their lines, and its value; None twice if it is empty.
 
     Raises `DataError`, which calls the text *place*, with the line and beginning with *what*, for one that is not
-    YAML, is too long or too deep, or whose aliases expand to too much, and for numbers, truth values and dates that
-    YAML 1.1 and 1.2 read differently.
+    YAML, is too long or too deep, whose aliases expand to too much, or that holds what cannot be stored or shown, and
+    for numbers, truth values and dates that YAML 1.1 and 1.2 read differently.
 
     >>> load("n: 10", "demo.yaml")[1]
     {'n': 10}
@@ -101,7 +101,7 @@ def _check_depth(depth: int, place: str | Path, node: yaml.Node | yaml.Event) ->
 def _measure(node: yaml.Node, place: str | Path, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
     """How many nodes there are in one once its aliases are replaced, and how deep; *known*: of those measured before.
 
-    Raises `DataError` if they are too many, and for a value that versions of YAML read differently.
+    Raises `DataError` if they are too many, and as `_check_scalar` does.
     """
     if id(node) not in known:
         known[id(node)] = (0, 0)  # until it is known
@@ -122,16 +122,16 @@ def _measure(node: yaml.Node, place: str | Path, known: dict[int, tuple[int, int
 
 
 def _check_scalar(node: yaml.ScalarNode, place: str | Path) -> None:
-    """Raise `DataError` for an unquoted value that versions of YAML read differently, such as *yes* or *010*."""
+    """Raise `DataError` for a value that cannot be stored or shown, or that versions of YAML read differently."""
     is_quoted = bool(node.style) and node.tag == f"{_TAG}str"
-    if is_quoted or node.tag not in _ALIKE or _ALIKE[node.tag].fullmatch(node.value) is not None:
+    if found := unstorable(node.value):
+        problem = f"{node.value!r:.80} contains {found}, which cannot be stored or shown"
+    elif is_quoted or node.tag not in _ALIKE or _ALIKE[node.tag].fullmatch(node.value) is not None:
         return
-    raise DataError(
-        f"{node.value:.40} is read differently by different versions of YAML{_meaning(node)}: "
-        f"{_ADVICE.get(node.tag, 'write a plain decimal number, or quote it if it is text')}",
-        place,
-        line_of(node),
-    )
+    else:
+        advice = _ADVICE.get(node.tag, "write a plain decimal number, or quote it if it is text")
+        problem = f"{node.value:.40} is read differently by different versions of YAML{_meaning(node)}: {advice}"
+    raise DataError(problem, place, line_of(node))
 
 
 def _meaning(node: yaml.ScalarNode) -> str:
@@ -186,11 +186,9 @@ def texts(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
 
 
 def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:
-    """Location and line of each value. Raises `DataError` for a key that is given twice, and for text of no file."""
+    """Location and line of each value. Raises `DataError` for a key that is given twice."""
     yield location, line_of(node)
-    if isinstance(node, yaml.ScalarNode):
-        _check_text(node, path)
-    elif isinstance(node, yaml.SequenceNode):
+    if isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
             yield from _places(item, (*location, number), path)
     elif isinstance(node, yaml.MappingNode):
@@ -198,17 +196,9 @@ def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Lo
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 continue
-            _check_text(key, path)
             here = line_of(key)
             if key.value in first:
                 raise DataError(f"'{key.value}' is given twice (first in line {first[key.value]})", path, here)
             first[key.value] = here
             yield from _places(value, (*location, key.value), path)
             yield (*location, key.value), here  # the key's own line is what a reader looks for
-
-
-def _check_text(node: yaml.ScalarNode, path: str) -> None:
-    """Raise `DataError` if the text has characters that cannot be stored or shown."""
-    if found := unstorable(node.value):
-        reason = f"{node.value!r:.80} contains {found}, which cannot be stored or shown"
-        raise DataError(reason, path, line_of(node))

@@ -236,9 +236,8 @@ def resolve_device(device: str) -> str:
 
 def resolve_dtype(dtype: str, device: str) -> str:
     """``bfloat16`` on CUDA and ``float32`` elsewhere for ``auto``; others are unchanged."""
-    if dtype != "auto":
-        return dtype
-    return "bfloat16" if device.startswith("cuda") else "float32"
+    usual = "bfloat16" if device.startswith("cuda") else "float32"
+    return usual if dtype == "auto" else dtype
 
 
 @cache
