@@ -328,10 +328,9 @@ def noted_digests(
 
 def read_note(note: Path) -> dict[str, Any]:
     """The JSON object in a file; empty if there is none, or the file is damaged."""
-    try:
+    with suppress(NbkitError):
         return json_object(note)
-    except NbkitError:
-        return {}
+    return {}
 
 
 # ----------------------------------------------------------------------------

@@ -223,10 +223,9 @@ def _shown(path: Path, package: str) -> str:
 @cache
 def installed(package: str) -> str | None:
     """The version of a package; None if it is not installed, or distributed under another name."""
-    try:
+    with suppress(PackageNotFoundError):
         return version(package)
-    except PackageNotFoundError:
-        return None
+    return None
 
 
 def _digest(content: bytes, size: int = 16) -> str:

@@ -125,13 +125,11 @@ def language_name(code: str) -> str:
     """
     if code in NAMES:
         return NAMES[code]
-    try:
-        check_language(code)
-    except UnknownLanguageError:
-        return code
     import langcodes
 
-    return langcodes.Language.get(code).display_name()
+    with suppress(UnknownLanguageError):
+        return langcodes.Language.get(check_language(code)).display_name()
+    return code
 
 
 @lru_cache(maxsize=1024)
@@ -182,10 +180,9 @@ def is_unspaced(code: str) -> bool:
         return code in ("zh", "ja")
     import langcodes
 
-    try:
+    with suppress(langcodes.LanguageTagError):
         return langcodes.Language.get(code).maximize().script in _KNOWN["unspaced_scripts"]
-    except langcodes.LanguageTagError:
-        return False
+    return False
 
 
 def in_order(codes: Iterable[str]) -> list[str]:

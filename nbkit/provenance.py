@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -140,11 +141,9 @@ def _commit() -> str | None:
         return None
     command = ["git", "-c", f"safe.directory={root}", "-C", str(root), "describe", "--always", "--abbrev=40"]
     command += ["--exclude=*", "--dirty= + uncommitted changes"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
+    with suppress(OSError, subprocess.SubprocessError):
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    return None
 
 
 def _shown(value: Any) -> str:

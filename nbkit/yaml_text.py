@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,10 +137,9 @@ def _check_scalar(node: yaml.ScalarNode, place: str | Path) -> None:
 
 def _meaning(node: yaml.ScalarNode) -> str:
     """How this version of YAML reads the value, in brackets, for a message; "" if it cannot."""
-    try:
+    with suppress(yaml.YAMLError, ValueError, OverflowError):
         return f" ({_LOADER('').construct_document(node)}, for one)"
-    except (yaml.YAMLError, ValueError, OverflowError):
-        return ""
+    return ""
 
 
 # ----------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import json
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -369,7 +370,6 @@ def perplexity(log_probability: float, tokens: int) -> float:
     >>> round(perplexity(-6.0, 3), 4), perplexity(0.0, 0)
     (7.3891, nan)
     """
-    try:
+    with suppress(OverflowError):
         return math.exp(-log_probability / tokens) if tokens else math.nan
-    except OverflowError:
-        return math.inf
+    return math.inf

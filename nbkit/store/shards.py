@@ -335,10 +335,8 @@ class Partition:
         with self._lock:
             for _ in range(ATTEMPTS):
                 self._refresh()
-                try:
+                with suppress(FileNotFoundError):  # compacted by another process meanwhile
                     return read()
-                except FileNotFoundError:
-                    continue  # compacted by another process meanwhile
         raise NbkitError(f"shards in {self.folder} keep vanishing while they are read: is something deleting them?")
 
     def _merged(self, names: Iterable[str]) -> dict[bytes, dict[str, Any]]:
@@ -406,11 +404,10 @@ class Partition:
         for name in self._keys.keys() - listed:
             self._forget(name)
         for name in sorted(listed - self._keys.keys()):
-            try:
+            # One that was compacted or set aside meanwhile: what replaced it is met at the next listing.
+            with suppress(FileNotFoundError):
                 self._keys[name] = _halves(table_keys(self._table(name)))
-            except FileNotFoundError:
-                continue  # compacted or set aside meanwhile; what replaced it is met at the next listing
-            self._index = None
+                self._index = None
 
     def _forget(self, name: str) -> None:
         """Forget what is known of a shard."""
