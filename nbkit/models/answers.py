@@ -161,8 +161,7 @@ def missing(model: Model, inputs: Iterable[Input], store: Store) -> list[Input]:
 def _answers(model: Model, wanted: list[Input], store: Store | None, progress: bool) -> list[Record]:
     """One record for each of *wanted*, in their order: read from the store, and the rest asked and stored."""
     if store is None or not model.stored:
-        if store is None:
-            check_languages(model.reference)
+        check_languages(model.reference)
         found: dict[Input, Record] = {}
         with progress_bar(model.place, len(wanted), progress and model.stored) as bar:
             for given, answer in model.answers(wanted) if wanted else ():

@@ -268,10 +268,9 @@ def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dic
     values = [row[name] for row in rows if name in row]
     if (kind := _kind(values) if len(values) == len(rows) else None) is not None:
         arrow = pa.list_(pa.type_for_alias(kind[1:])) if kind[0] == "*" else pa.type_for_alias(kind)
-        try:
+        # Not of an int beyond 64 bits, or half a surrogate pair: text holds them.
+        with suppress(pa.ArrowException, OverflowError, UnicodeError):
             return pa.array(values, arrow), None
-        except (pa.ArrowException, OverflowError, UnicodeError):
-            pass  # an int beyond 64 bits, half a surrogate pair: text holds them
     return pa.array([json.dumps(row[name]) if name in row else None for row in rows], pa.string()), _JSON
 
 
