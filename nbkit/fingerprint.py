@@ -183,9 +183,8 @@ def _all_files(package: str) -> dict[str, Path]:
 
 def _is_loose(package: str, beside: set[Path]) -> bool:
     """Whether *package* lies beside the studies' own code and belongs to no installed distribution."""
-    return not installed(package) and any(
-        place.parent in beside and place.parent.name != "site-packages" for place in _places(package)
-    )
+    folders = {place.parent for place in _places(package) if place.parent.name != "site-packages"}
+    return not installed(package) and not folders.isdisjoint(beside)
 
 
 def _places(package: str) -> tuple[Path, ...]:

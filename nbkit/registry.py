@@ -189,10 +189,8 @@ def from_package(group: str, name: str, package: str) -> Any:
     """
     for point in entry_points(group=group, name=name):
         return load_point(point)
-    raise MissingExtraError(
-        f"'{name}' comes with the package {package}: pip install its wheel beside nbkit's, or packages/{package} of "
-        "the checkout"
-    )
+    way_out = f"pip install its wheel beside nbkit's, or packages/{package} of the checkout"
+    raise MissingExtraError(f"'{name}' comes with the package {package}: {way_out}")
 
 
 def check_options(thing: str, factory: Callable[..., Any], options: Mapping[str, Any], *, given: int = 0) -> None:

@@ -88,13 +88,8 @@ class Model(ABC):
 
     def key(self) -> Record:
         """What its answers are stored under: its task, its name and version, and all settings that they depend on."""
-        return {
-            "kind": self.task.kind,
-            "version": 1,
-            "model": self.versioned(),
-            **self.reference.key_fields,
-            **self.task.more,
-        }
+        asked = {"kind": self.task.kind, "version": 1, "model": self.versioned()}
+        return {**asked, **self.reference.key_fields, **self.task.more}
 
     def versioned(self) -> Record:
         """The `identity` with the version of the model's code, as it is part of keys."""
