@@ -77,8 +77,8 @@ def load(text: str, place: str | Path, what: str = "invalid YAML") -> tuple[yaml
         raise DataError(f"{what}: {error}", place) from None
 
 
-def line_of(node: yaml.Node | yaml.Event) -> int:
-    """The line that a node, or what the parser met, begins in."""
+def line_of(node: Any) -> int:
+    """The line that a node, or an event of the parser, begins in."""
     return node.start_mark.line + 1
 
 
@@ -93,7 +93,7 @@ def _refused(error: yaml.YAMLError, text: str, place: str | Path, what: str) -> 
     return DataError(f"{what}: {reason}{advice}", place, mark.line + 1 if mark else None)
 
 
-def _check_depth(depth: int, place: str | Path, node: yaml.Node | yaml.Event) -> None:
+def _check_depth(depth: int, place: str | Path, node: Any) -> None:
     """Raise `DataError` if values are nested too deep."""
     if depth > MOST_DEPTH:
         raise DataError(f"values are nested more than {MOST_DEPTH} deep", place, line_of(node))

@@ -203,12 +203,9 @@ def encode(keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns: list[Any] = [pa.array(keys, pa.binary(KEY_BYTES))]
-    fields = [pa.field(KEY, pa.binary(KEY_BYTES), nullable=False)]
-    for name in dict.fromkeys(name for row in rows for name in row):
-        column, metadata = _column(name, rows)
-        columns.append(column)
-        fields.append(pa.field(name, column.type, metadata=metadata))
+    key = pa.field(KEY, pa.binary(KEY_BYTES), nullable=False)
+    names = dict.fromkeys(name for row in rows for name in row)
+    fields, columns = zip((key, pa.array(keys, key.type)), *(_column(name, rows) for name in names), strict=True)
     sink = io.BytesIO()
     pq.write_table(pa.table(columns, schema=pa.schema(fields)), sink, compression="zstd")
     return sink.getvalue()
@@ -261,8 +258,8 @@ def plain(value: Any) -> Any:
     raise NbkitError(f"a result contains a {type(value).__name__}, {value!r:.80}; JSON-able values are expected")
 
 
-def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dict[bytes, bytes] | None]:
-    """One field of the rows as a column, and the metadata that says how to read it."""
+def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Field, pa.Array]:
+    """One field of the rows, with metadata that say how to read it, and its column."""
     import pyarrow as pa
 
     values = [row[name] for row in rows if name in row]
@@ -270,8 +267,9 @@ def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dic
         arrow = pa.list_(pa.type_for_alias(kind[1:])) if kind[0] == "*" else pa.type_for_alias(kind)
         # Not of an int beyond 64 bits, or half a surrogate pair: text holds them.
         with suppress(pa.ArrowException, OverflowError, UnicodeError):
-            return pa.array(values, arrow), None
-    return pa.array([json.dumps(row[name]) if name in row else None for row in rows], pa.string()), _JSON
+            return pa.field(name, arrow), pa.array(values, arrow)
+    texts = [json.dumps(row[name]) if name in row else None for row in rows]
+    return pa.field(name, pa.string(), metadata=_JSON), pa.array(texts, pa.string())
 
 
 def _kind(values: list[Any]) -> str | None:
@@ -353,14 +351,15 @@ class Partition:
             self._refresh()
             return {keys[place] for place in self._find(keys)[0].tolist()}
 
-    def add(self, keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write one shard."""
+    def add(self, keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]], written: str = "") -> str:
+        """Write one shard, and return its name; *written*: as of `shard_name`."""
         data = encode(keys, rows)
-        name = shard_name(data, SUFFIX)
+        name = shard_name(data, SUFFIX, written)
         self.folder.write(name, data)
         with self._lock:
             self._keys[name] = _halves(keys)
             self._index = None
+        return name
 
     def compact(self) -> None:
         """Merge runs of small neighbouring shards. Readers and writers, here or elsewhere, may go on meanwhile."""
@@ -385,17 +384,12 @@ class Partition:
             merged = self._merged(names)
         except FileNotFoundError:
             return  # another process is at it
-        keys = list(merged)
-        data = encode(keys, list(merged.values()))
         # The time of its oldest part keeps its place among the others, and with it who counts for a key.
-        target = shard_name(data, SUFFIX, names[0].partition("-")[0])
-        self.folder.write(target, data)
+        target = self.add(list(merged), list(merged.values()), names[0].partition("-")[0])
         for name in names:
             if name != target:  # equal where the oldest shard held everything already
                 self.folder.remove(name)
                 self._forget(name)
-        self._keys[target] = _halves(keys)
-        self._index = None
 
     def _refresh(self) -> None:
         """Read again which shards exist now, and what they hold."""

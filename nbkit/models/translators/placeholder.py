@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain, count
-from pkgutil import resolve_name
 from typing import Any, Literal
 
 from nbkit.fingerprint import digest
+from nbkit.models.answers import load
 from nbkit.models.model import Input, Model, Record
 from nbkit.numbers import Number, find_numbers, forms, in_place, write_number
 
@@ -37,7 +37,6 @@ class Placeholder(Model):
         super().__init__(reference)
         name = reference.name.removeprefix(reference.service)
         how = {"decoding": reference.decoding, "device": reference.device, "dtype": reference.dtype}
-        load = resolve_name("nbkit.models.answers:load")
         self.inner = inner = load(name, "translate", reference.lang, reference.tgt, **how)
         for name in ("stored", "is_fixed", "program", "key", "check", "fetch", "waiting"):
             setattr(self, name, getattr(inner, name))
