@@ -88,14 +88,14 @@ def check_language(code: str) -> str:
         return code
     import langcodes  # 0.1 s, for languages that are not the papers'
 
-    try:
+    standard = None
+    with suppress(langcodes.LanguageTagError):
         language = langcodes.Language.get(code)
-        valid, standard = language.is_valid() and language.language is not None, language.to_tag()
-    except langcodes.LanguageTagError:
-        valid, standard = False, code
-    if valid and standard == code:
+        if language.is_valid() and language.language is not None:
+            standard = language.to_tag()
+    if standard == code:
         return code
-    raise UnknownLanguageError(code, standard if valid else _meant(code))
+    raise UnknownLanguageError(code, standard or _meant(code))
 
 
 def _meant(code: str) -> str | None:

@@ -93,16 +93,15 @@ def probe_input(pair: IdiomPair) -> Input:
 
 def load_probe(name: str, src: str, tgt: str, end_state: EndState = "kept", **how: Any) -> Model:
     """A translator as it is probed. Raises `ModelError` for one whose encoder is not accessible. how: as of `load`."""
-    model = load(name, "translate", src, tgt)
-    suffix, reason = model.reference.suffix, None
+    reference, reason = load(name, "translate", src, tgt).reference, None
     if name.startswith(BY_RULE):
         reason = "the rule for numbers has no encoder; probe the model without 'placeholder:'"
-    elif model.reference.service is not None:
+    elif reference.service is not None:
         reason = "it runs behind a service, which does not expose its encoder's states"
-    elif model.reference.entry.python is not None:
+    elif reference.entry.python is not None:
         reason = "it is Python code, which does not expose its encoder's states"
-    elif suffix is not None:
-        reason = f"its encoder runs in {BACKENDS[suffix].label}; probe it without the suffix"
+    elif reference.suffix is not None:
+        reason = f"its encoder runs in {BACKENDS[reference.suffix].label}; probe it without the suffix"
     if reason:
         raise ModelError(f"model '{name}' cannot be probed: {reason}")
     return load(name, PROBES[end_state], src, tgt, **how)
