@@ -253,20 +253,16 @@ def expand_path(path: str, thing: str) -> str:
     NBKIT_NO_SUCH_VARIABLE is not set; set it to the intended folder (export NBKIT_NO_SUCH_VARIABLE=…)
     or write the path itself
     """
-    if "$" not in path:
-        return str(Path(path).expanduser()) if path.startswith("~") else path
     try:
         expanded = Template(path).substitute(public_environment())
     except KeyError as error:
         variable = error.args[0]
         if looks_secret(variable):
-            raise NbkitError(
-                f"{thing} '{path}': {variable} looks like a key, which is not filled into paths; write the path itself"
-            ) from None
-        raise NbkitError(
-            f"{thing} '{path}': the environment variable {variable} is not set; set it to the "
-            f"intended folder (export {variable}=…) or write the path itself"
-        ) from None
+            problem = f"{variable} looks like a key, which is not filled into paths; write the path itself"
+        else:
+            way_out = f"set it to the intended folder (export {variable}=…) or write the path itself"
+            problem = f"the environment variable {variable} is not set; {way_out}"
+        raise NbkitError(f"{thing} '{path}': {problem}") from None
     except ValueError:
         raise NbkitError(f"{thing} '{path}': the '$' does not begin a variable; write '$$' for a literal one") from None
     return str(Path(expanded).expanduser()) if expanded.startswith("~") else expanded
@@ -330,10 +326,9 @@ def noted_digests(
 
 def read_note(note: Path) -> dict[str, Any]:
     """The JSON object in a file; empty if there is none, or the file is damaged."""
-    try:
+    with suppress(NbkitError):
         return json_object(note)
-    except NbkitError:
-        return {}
+    return {}
 
 
 # ----------------------------------------------------------------------------

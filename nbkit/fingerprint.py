@@ -79,10 +79,8 @@ def fingerprint(
         if package not in followed and not _is_loose(package, beside):
             versions |= {package: found} if (found := installed(package)) else {}
         elif package in BELOW:
-            shown = {_shown(file, package): file for file in _all_files(package)}
-            sources |= {path: _read(file).digest for path, file in shown.items() if not path.startswith(without)}
-            if package == "nbquantities":
-                sources |= {f"{_LANGUAGES}/{file.name}": _read(file).digest for file in _languages_from_outside()}
+            files = _all_files(package).items()
+            sources |= {path: _read(file).digest for path, file in files if not path.startswith(without)}
         elif (path := _locate(name)) and (name in counted or not _shown(path, package).startswith(without)):
             source = _read(path, name)
             sources[_shown(path, package)] = source.digest
@@ -110,7 +108,7 @@ def digest(*roots: str, without: tuple[str, ...] = KEYED) -> str:
     if "://" in place or not all(root.partition(".")[0] == PACKAGE for root in roots):
         return answer()["code"]  # where the files of other packages are is known only after they were followed
     # Parsing all files takes a process seconds: what was found is noted, and holds until one of them is written.
-    files = [file for package in (PACKAGE, *BELOW) for file in _all_files(package)] + _languages_from_outside()
+    files = [file for package in (PACKAGE, *BELOW) for file in _all_files(package).values()]
     asked = _digest(repr((sys.version, roots, without)).encode())
     return noted_digests(Path(__file__).parent, files, Path(place).expanduser() / "code" / asked, answer)[0]["code"]
 
@@ -175,22 +173,18 @@ def _files(folder: Path, *, below: bool = True) -> Iterator[Path]:
             yield entry
 
 
-def _languages_from_outside() -> list[Path]:
-    """The files of number rules that a person adds to those of nbquantities."""
-    folder = os.environ.get(_LANGUAGES)
-    return sorted(Path(folder).glob("*.yaml")) if folder else []
-
-
-def _all_files(package: str) -> Iterator[Path]:
-    """The source and data files in every folder of *package*."""
-    return (file for folder in _places(package) for file in _files(folder))
+def _all_files(package: str) -> dict[str, Path]:
+    """The source and data files of *package*, with number rules that a person adds, by the path from there on."""
+    found = {file.relative_to(place.parent).as_posix(): file for place in _places(package) for file in _files(place)}
+    if package == "nbquantities" and (folder := os.environ.get(_LANGUAGES)):
+        found |= {f"{_LANGUAGES}/{file.name}": file for file in sorted(Path(folder).glob("*.yaml"))}
+    return found
 
 
 def _is_loose(package: str, beside: set[Path]) -> bool:
     """Whether *package* lies beside the studies' own code and belongs to no installed distribution."""
-    return not installed(package) and any(
-        place.parent in beside and place.parent.name != "site-packages" for place in _places(package)
-    )
+    folders = {place.parent for place in _places(package) if place.parent.name != "site-packages"}
+    return not installed(package) and not folders.isdisjoint(beside)
 
 
 def _places(package: str) -> tuple[Path, ...]:
@@ -228,10 +222,9 @@ def _shown(path: Path, package: str) -> str:
 @cache
 def installed(package: str) -> str | None:
     """The version of a package; None if it is not installed, or distributed under another name."""
-    try:
+    with suppress(PackageNotFoundError):
         return version(package)
-    except PackageNotFoundError:
-        return None
+    return None
 
 
 def _digest(content: bytes, size: int = 16) -> str:

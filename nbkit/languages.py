@@ -88,14 +88,14 @@ def check_language(code: str) -> str:
         return code
     import langcodes  # 0.1 s, for languages that are not the papers'
 
-    try:
+    standard = None
+    with suppress(langcodes.LanguageTagError):
         language = langcodes.Language.get(code)
-        valid, standard = language.is_valid() and language.language is not None, language.to_tag()
-    except langcodes.LanguageTagError:
-        valid, standard = False, code
-    if valid and standard == code:
+        if language.is_valid() and language.language is not None:
+            standard = language.to_tag()
+    if standard == code:
         return code
-    raise UnknownLanguageError(code, standard if valid else _meant(code))
+    raise UnknownLanguageError(code, standard or _meant(code))
 
 
 def _meant(code: str) -> str | None:
@@ -125,13 +125,11 @@ def language_name(code: str) -> str:
     """
     if code in NAMES:
         return NAMES[code]
-    try:
-        check_language(code)
-    except UnknownLanguageError:
-        return code
     import langcodes
 
-    return langcodes.Language.get(code).display_name()
+    with suppress(UnknownLanguageError):
+        return langcodes.Language.get(check_language(code)).display_name()
+    return code
 
 
 @lru_cache(maxsize=1024)
@@ -182,10 +180,9 @@ def is_unspaced(code: str) -> bool:
         return code in ("zh", "ja")
     import langcodes
 
-    try:
+    with suppress(langcodes.LanguageTagError):
         return langcodes.Language.get(code).maximize().script in _KNOWN["unspaced_scripts"]
-    except langcodes.LanguageTagError:
-        return False
+    return False
 
 
 def in_order(codes: Iterable[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import nullcontext
 from typing import Any
 
 #: Seconds between two lines, if no bar can be drawn.
@@ -23,7 +24,7 @@ def progress_bar(description: str, total: int, shown: bool = True, *, unit: str 
     """
     wanted = shown and total > 0 and not os.environ.get("TQDM_DISABLE")
     if wanted and not is_live():
-        return Lines(description, total, f"{unit}s")
+        return nullcontext(Lines(description, total, f"{unit}s"))
     from tqdm.auto import tqdm
 
     return tqdm(total=total, desc=description, unit=unit, disable=not wanted)
@@ -42,12 +43,6 @@ class Lines:
         self.description, self.total, self.unit = description, total, unit
         self.done, self.note = 0, ""
         self._began = self._written = time.monotonic()
-
-    def __enter__(self) -> Lines:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def update(self, count: int = 1) -> None:
         """Count *count* more items as done, and print a line if it is time for one."""

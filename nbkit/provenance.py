@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -50,22 +51,13 @@ class Footer:
         return "\n".join(f"{name:{width}}  {_shown(value)}" for name, value in self.facts.items())
 
 
-def collect(
-    params: Any = None,
-    signatures: Mapping[str, str] | Sequence[str] | None = None,
-    models: Mapping[str, Any] | Sequence[str] | None = None,
-    costs: Mapping[str, Any] | None = None,
-    licences: Mapping[str, str] | None = None,
-    domains: Mapping[str, str] | None = None,
-    systems: Sequence[str] = (),
-) -> dict[str, Any]:
-    """What a result depends on, as a mapping for JSON: versions, machine, parameters, models, costs, licences.
+def collect(params: Any = None, **known: Any) -> dict[str, Any]:
+    """What a result depends on, as a mapping for JSON: versions, machine, parameters, and what else is *known*.
 
     params: a study's parameters (a pydantic model or a mapping); seed, decoding, device and dtype are
-    taken from them. signatures: the metrics' signature strings. models: names, or name to identity.
-    costs: what models behind services charged for, by name (`nbkit.models.costs`). licences: of data and weights.
-    domains: what kind of texts the corpora have.
-    systems: programs and files of translations, each with what is to be said of it.
+    taken from them. known: by the names that are shown, such as metrics (their signatures), models, systems (programs
+    and files of translations, each with what is to be said of it), costs (`nbkit.models.services.service.costs`),
+    licences and domains; what is empty is omitted.
 
     >>> facts = collect({"seed": 3, "beams": 4})
     >>> facts["seed"], facts["decoding"], facts["python"] == platform.python_version()
@@ -75,12 +67,7 @@ def collect(
     facts: dict[str, Any] = {"nbkit": nbkit.__version__, "commit": _commit()}
     facts["seed"] = values.pop("seed", None)
     facts["decoding"] = {name: values.pop(name) for name in _DECODING if name in values}
-    facts["metrics"] = signatures if isinstance(signatures, Mapping) else list(signatures or ())
-    facts["models"] = models if isinstance(models, Mapping) else list(models or ())
-    facts["systems"] = list(systems)
-    facts["costs"] = costs or {}
-    facts["licences"] = licences or {}
-    facts["domains"] = domains or {}
+    facts |= known
     facts["device"] = device(str(values.pop("device", "auto")))
     dtype = str(values.pop("dtype", "auto"))
     facts["dtype"] = ("bfloat16" if _gpus() else "float32") if dtype == "auto" else dtype
@@ -129,22 +116,21 @@ def _gpus() -> tuple[str, ...]:
     """The names of the GPUs, from torch if it is loaded, else from the driver."""
     if torch := sys.modules.get("torch"):
         return tuple(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))
-    names = []
-    for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
-        lines = path.read_text(errors="replace").splitlines()
-        names += [line.partition(":")[2].strip() for line in lines if line.startswith("Model:")]
-    return tuple(names)
+    places = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
+    return tuple(name for place in places for name in _values("Model", place))
 
 
 @lru_cache(maxsize=1)
 def _cpu() -> str:
     """The name of this machine's processor."""
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.is_file():
-        for line in cpuinfo.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return " ".join(line.partition(":")[2].split())
-    return platform.processor() or platform.machine()
+    return next(iter(_values("model name", Path("/proc/cpuinfo"))), "") or platform.processor() or platform.machine()
+
+
+def _values(name: str, place: Path) -> list[str]:
+    """The values of the lines ``name : value`` in a file of the system; none if there is no such file."""
+    lines = place.read_text(errors="replace").splitlines() if place.is_file() else []
+    fields = (line.partition(":") for line in lines)
+    return [" ".join(value.split()) for field, _, value in fields if field.strip() == name]
 
 
 @lru_cache(maxsize=1)
@@ -155,11 +141,9 @@ def _commit() -> str | None:
         return None
     command = ["git", "-c", f"safe.directory={root}", "-C", str(root), "describe", "--always", "--abbrev=40"]
     command += ["--exclude=*", "--dirty= + uncommitted changes"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
+    with suppress(OSError, subprocess.SubprocessError):
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    return None
 
 
 def _shown(value: Any) -> str:

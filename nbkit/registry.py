@@ -66,7 +66,8 @@ class Registry(Generic[T]):
     """
 
     def __init__(self, kind: str, made: Callable[[str, Any], T] | None = None, way_out: str = "", packages: str = ""):
-        self.kind, self._made, self._way_out, self._packages = kind, made, way_out, packages
+        self.kind, self._way_out, self._packages = kind, way_out, packages
+        self._made: Callable[[str, Any], T] = made or (lambda name, thing: thing)
         self._entries: dict[str, T | str] = {}
         self._shown: dict[str, dict[str, str]] = {}
         self._plugins_read = False
@@ -81,7 +82,7 @@ class Registry(Generic[T]):
         """
         if name in self._entries and not replace:
             raise NbkitError(f"{self.kind} '{name}' is already registered; pass replace=True to replace it")
-        self._entries[name] = thing if isinstance(thing, str) else self._as_entry(name, thing)
+        self._entries[name] = thing if isinstance(thing, str) else self._made(name, thing)
         self._shown[name] = {"summary": summary, "licence": licence, "domain": domain}
 
     def get(self, name: str) -> T:
@@ -99,12 +100,8 @@ class Registry(Generic[T]):
             except (ImportError, AttributeError, ValueError) as error:
                 reason = f"'{entry}' cannot be imported ({error}); expected 'package.module:name'"
                 raise NbkitError(f"{self.kind} '{name}': {reason}") from error
-            entry = self._entries[name] = self._as_entry(name, found)
+            entry = self._entries[name] = self._made(name, found)
         return entry
-
-    def _as_entry(self, name: str, thing: Any) -> T:
-        """*thing* as an entry called *name*, made by the registry's function if it has one."""
-        return thing if self._made is None else self._made(name, thing)
 
     def summary(self, name: str) -> str:
         """The one-line summary given at registration."""
@@ -192,10 +189,8 @@ def from_package(group: str, name: str, package: str) -> Any:
     """
     for point in entry_points(group=group, name=name):
         return load_point(point)
-    raise MissingExtraError(
-        f"'{name}' comes with the package {package}: pip install its wheel beside nbkit's, or packages/{package} of "
-        "the checkout"
-    )
+    way_out = f"pip install its wheel beside nbkit's, or packages/{package} of the checkout"
+    raise MissingExtraError(f"'{name}' comes with the package {package}: {way_out}")
 
 
 def check_options(thing: str, factory: Callable[..., Any], options: Mapping[str, Any], *, given: int = 0) -> None:

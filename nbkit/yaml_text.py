@@ -1,13 +1,14 @@
 """YAML that people write: read with limits, and without the numbers that YAML 1.1 and 1.2 read differently.
 
-Every YAML file that is not nbkit's own goes through `compose` or `load`, its own through `read_own`. Only YAML's plain
-types are made of it.
+Every YAML file that is not nbkit's own goes through `load`, its own through `read_own`. Only YAML's plain types are
+made of it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,44 +43,12 @@ def read_own(file: Path | Traversable) -> Any:
     return yaml.load(file.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - a safe loader
 
 
-def compose(text: str, place: str | Path, what: str = "invalid YAML") -> yaml.Node | None:
-    """The nodes of a YAML text, None if it is empty; errors call it *place*.
-
-    Raises `DataError`, with the line and beginning with *what*, for a text that is not YAML, is too long or too deep,
-    or whose aliases expand to too much.
-
-    >>> compose("a: [1, 2]", "demo.yaml").value[0][0].value
-    'a'
-    >>> compose("[" * 3000, "demo.yaml")
-    Traceback (most recent call last):
-    nbkit.errors.DataError: demo.yaml:1: values are nested more than 50 deep
-    """
-    return _composed(text, place, what)[0]
-
-
-def _composed(text: str, place: str | Path, what: str) -> tuple[yaml.Node | None, list[yaml.ScalarNode]]:
-    """The nodes of a text, and those among them that are scalars."""
-    if len(text) > MOST_CHARACTERS:
-        raise DataError(f"{len(text):,} characters, but at most {MOST_CHARACTERS:,} are read: split the file", place)
-    try:
-        depth = 0
-        for event in yaml.parse(text, _LOADER):  # before the parser in C goes as deep
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            _check_depth(depth, place, event.start_mark.line + 1 if event.start_mark else None)
-        node, scalars = yaml.compose(text, _LOADER), list[yaml.ScalarNode]()
-        if node is not None:
-            _measure(node, place, {}, scalars)
-        return node, scalars
-    except yaml.YAMLError as error:
-        raise _refused(error, text, place, what) from None
-    except UnicodeError as error:  # half a surrogate pair
-        raise DataError(f"{what}: {error}", place) from None
-
-
 def load(text: str, place: str | Path, what: str = "invalid YAML") -> tuple[yaml.Node | None, Any]:
-    """The nodes of a YAML text, which know their lines, and its value. Raises as `compose` does.
+    """The nodes of a YAML text, which know their lines, and its value; None twice if it is empty.
 
-    Numbers, truth values and dates that YAML 1.1 and 1.2 read differently are an error, too.
+    Raises `DataError`, which calls the text *place*, with the line and beginning with *what*, for one that is not
+    YAML, is too long or too deep, whose aliases expand to too much, or that holds what cannot be stored or shown, and
+    for numbers, truth values and dates that YAML 1.1 and 1.2 read differently.
 
     >>> load("n: 10", "demo.yaml")[1]
     {'n': 10}
@@ -87,22 +56,29 @@ def load(text: str, place: str | Path, what: str = "invalid YAML") -> tuple[yaml
     Traceback (most recent call last):
     nbkit.errors.DataError: demo.yaml:1: 010 is read differently by different versions of YAML (8, for one): write a
     plain decimal number, or quote it if it is text
+    >>> load("[" * 3000, "demo.yaml")
+    Traceback (most recent call last):
+    nbkit.errors.DataError: demo.yaml:1: values are nested more than 50 deep
     """
-    node, scalars = _composed(text, place, what)
-    if node is None:
-        return None, None
-    for scalar in scalars:
-        _check_scalar(scalar, place)
+    if len(text) > MOST_CHARACTERS:
+        raise DataError(f"{len(text):,} characters, but at most {MOST_CHARACTERS:,} are read: split the file", place)
     try:
+        depth = 0
+        for event in yaml.parse(text, _LOADER):  # before the parser in C goes as deep
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            _check_depth(depth, place, event)
+        if (node := yaml.compose(text, _LOADER)) is None:
+            return None, None
+        _measure(node, place, {})
         return node, yaml.load(text, _LOADER)  # noqa: S506 - a safe loader; making the value would change the nodes
     except yaml.YAMLError as error:
         raise _refused(error, text, place, what) from None
-    except (ValueError, OverflowError) as error:  # a number of more digits than Python reads
+    except (ValueError, OverflowError) as error:  # half a surrogate pair, a number of more digits than Python reads
         raise DataError(f"{what}: {error}", place) from None
 
 
-def line_of(node: yaml.Node) -> int:
-    """The line that a node begins in."""
+def line_of(node: Any) -> int:
+    """The line that a node, or an event of the parser, begins in."""
     return node.start_mark.line + 1
 
 
@@ -117,28 +93,26 @@ def _refused(error: yaml.YAMLError, text: str, place: str | Path, what: str) -> 
     return DataError(f"{what}: {reason}{advice}", place, mark.line + 1 if mark else None)
 
 
-def _check_depth(depth: int, place: str | Path, line: int | None) -> None:
+def _check_depth(depth: int, place: str | Path, node: Any) -> None:
     """Raise `DataError` if values are nested too deep."""
     if depth > MOST_DEPTH:
-        raise DataError(f"values are nested more than {MOST_DEPTH} deep", place, line)
+        raise DataError(f"values are nested more than {MOST_DEPTH} deep", place, line_of(node))
 
 
-def _measure(
-    node: yaml.Node, place: str | Path, known: dict[int, tuple[int, int]], scalars: list[yaml.ScalarNode]
-) -> tuple[int, int]:
-    """How many nodes there are in one once its aliases are replaced, and how deep; `DataError` if they are too many.
+def _measure(node: yaml.Node, place: str | Path, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """How many nodes there are in one once its aliases are replaced, and how deep; *known*: of those measured before.
 
-    known: of nodes that were measured. scalars: is added to.
+    Raises `DataError` if they are too many, and as `_check_scalar` does.
     """
     if id(node) not in known:
         known[id(node)] = (0, 0)  # until it is known
         if isinstance(node, yaml.ScalarNode):
-            scalars.append(node)
+            _check_scalar(node, place)
         items = node.value if isinstance(node, yaml.CollectionNode) else []
         inside = [each for item in items for each in (item if isinstance(item, tuple) else (item,))]
-        sizes = [_measure(each, place, known, scalars) for each in inside]
+        sizes = [_measure(each, place, known) for each in inside]
         size, depth = 1 + sum(n for n, _ in sizes), 1 + max((levels for _, levels in sizes), default=-1)
-        _check_depth(depth, place, line_of(node))
+        _check_depth(depth, place, node)
         if size > len(known) + MOST_REPEATED:
             what = f"its aliases expand to more than {MOST_REPEATED:,} values: write them out"
             raise DataError(what, place, line_of(node))
@@ -149,24 +123,23 @@ def _measure(
 
 
 def _check_scalar(node: yaml.ScalarNode, place: str | Path) -> None:
-    """Raise `DataError` for an unquoted value that versions of YAML read differently, such as *yes* or *010*."""
+    """Raise `DataError` for a value that cannot be stored or shown, or that versions of YAML read differently."""
     is_quoted = bool(node.style) and node.tag == f"{_TAG}str"
-    if is_quoted or node.tag not in _ALIKE or _ALIKE[node.tag].fullmatch(node.value) is not None:
+    if found := unstorable(node.value):
+        problem = f"{node.value!r:.80} contains {found}, which cannot be stored or shown"
+    elif is_quoted or node.tag not in _ALIKE or _ALIKE[node.tag].fullmatch(node.value) is not None:
         return
-    raise DataError(
-        f"{node.value:.40} is read differently by different versions of YAML{_meaning(node)}: "
-        f"{_ADVICE.get(node.tag, 'write a plain decimal number, or quote it if it is text')}",
-        place,
-        line_of(node),
-    )
+    else:
+        advice = _ADVICE.get(node.tag, "write a plain decimal number, or quote it if it is text")
+        problem = f"{node.value:.40} is read differently by different versions of YAML{_meaning(node)}: {advice}"
+    raise DataError(problem, place, line_of(node))
 
 
 def _meaning(node: yaml.ScalarNode) -> str:
     """How this version of YAML reads the value, in brackets, for a message; "" if it cannot."""
-    try:
+    with suppress(yaml.YAMLError, ValueError, OverflowError):
         return f" ({_LOADER('').construct_document(node)}, for one)"
-    except (yaml.YAMLError, ValueError, OverflowError):
-        return ""
+    return ""
 
 
 # ----------------------------------------------------------------------------
@@ -207,18 +180,15 @@ def texts_in(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
     """The non-empty strings among the values of parsed YAML at any depth, keys excluded, each with its location."""
     if isinstance(value, str) and value:
         yield location, value
-    for key, each in (
-        value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
-    ):
+    inside = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inside:
         yield from texts_in(each, (*location, key))
 
 
 def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:
-    """Location and line of each value. Raises `DataError` for a key that is given twice, and for text of no file."""
+    """Location and line of each value. Raises `DataError` for a key that is given twice."""
     yield location, line_of(node)
-    if isinstance(node, yaml.ScalarNode):
-        _check_text(node, path)
-    elif isinstance(node, yaml.SequenceNode):
+    if isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
             yield from _places(item, (*location, number), path)
     elif isinstance(node, yaml.MappingNode):
@@ -226,17 +196,9 @@ def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Lo
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 continue
-            _check_text(key, path)
             here = line_of(key)
             if key.value in first:
                 raise DataError(f"'{key.value}' is given twice (first in line {first[key.value]})", path, here)
             first[key.value] = here
             yield from _places(value, (*location, key.value), path)
             yield (*location, key.value), here  # the key's own line is what a reader looks for
-
-
-def _check_text(node: yaml.ScalarNode, path: str) -> None:
-    """Raise `DataError` if the text has characters that cannot be stored or shown."""
-    if found := unstorable(node.value):
-        reason = f"{node.value!r:.80} contains {found}, which cannot be stored or shown"
-        raise DataError(reason, path, line_of(node))

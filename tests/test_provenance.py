@@ -22,7 +22,7 @@ class Params(StudyParams):
 
 
 def test_settings_are_taken_from_the_parameters():
-    facts = provenance.collect(Params(seed=7), signatures={"bleu": "nrefs:1|tok:13a"}, models=["opus-mt"])
+    facts = provenance.collect(Params(seed=7), metrics={"bleu": "nrefs:1|tok:13a"}, models=["opus-mt"])
     assert facts["seed"] == 7
     assert facts["decoding"] == {"beams": 4, "max_new_tokens": None}
     assert facts["device"].startswith("cpu (")

@@ -13,7 +13,7 @@ from nbkit.corpora.homographs import read_yaml
 from nbkit.corpora.templates import load_templates
 from nbkit.errors import DataError, NbkitError
 from nbkit.models.services.prompts import load_prompt
-from nbkit.yaml_text import MOST_CHARACTERS, compose, load
+from nbkit.yaml_text import MOST_CHARACTERS, load
 
 #: Nine aliases of nine aliases of nine …
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -99,11 +99,6 @@ def test_an_indent_with_a_tab_says_what_to_do(text):
         load(text, "x.yaml")
     with pytest.raises(NbkitError, match=r"[^s]$"):
         load("a: [\tb", "x.yaml")
-
-
-def test_nodes_alone_keep_the_text_of_numbers():
-    node = compose("x: 010", "x.yaml")
-    assert node is not None and node.value[0][1].value == "010"
 
 
 def test_only_files_of_nbkit_are_read_without_limits():

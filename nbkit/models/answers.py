@@ -11,6 +11,7 @@ import json
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,6 +49,8 @@ NETWORKS: dict[tuple[str | None, str], str] = {
     (None, "classify"): "nbkit.models.classify:Classifier",
     (None, "likelihood"): "nbkit.models.lm:load",
     (None, "fill"): "nbkit.models.lm:load",
+    (None, "probe"): "nbkit.models.probing:Probe",
+    (None, "probe-replaced"): "nbkit.models.probing:Probe",
     ("ct2", "translate"): "nbkit.models.ct2:Converted",
     ("ct2-int8", "translate"): "nbkit.models.ct2:Converted",
     ("nbkit-sentence-pair", "classify"): "nbkit.models.sentences:SentenceClassifier",
@@ -158,8 +161,7 @@ def missing(model: Model, inputs: Iterable[Input], store: Store) -> list[Input]:
 def _answers(model: Model, wanted: list[Input], store: Store | None, progress: bool) -> list[Record]:
     """One record for each of *wanted*, in their order: read from the store, and the rest asked and stored."""
     if store is None or not model.stored:
-        if store is None:
-            check_languages(model.reference)
+        check_languages(model.reference)
         found: dict[Input, Record] = {}
         with progress_bar(model.place, len(wanted), progress and model.stored) as bar:
             for given, answer in model.answers(wanted) if wanted else ():
@@ -284,11 +286,10 @@ class Weights(Model):
             check_languages(self.reference, family)
 
     def check(self) -> None:
-        """Raise an `NbkitError` if the model cannot run here: a package, the device, its kind or its files."""
+        """Raise an `NbkitError` if the model cannot run here: a package, the device or its files."""
         reference = self.reference
         self._require()
         resolve_device(reference.device)
-        self.require_kind()
         if self.trained is not None:
             self.trained.check()
         elif (folder := files.local_folder(reference)) is not None:
@@ -368,7 +369,6 @@ def perplexity(log_probability: float, tokens: int) -> float:
     >>> round(perplexity(-6.0, 3), 4), perplexity(0.0, 0)
     (7.3891, nan)
     """
-    try:
+    with suppress(OverflowError):
         return math.exp(-log_probability / tokens) if tokens else math.nan
-    except OverflowError:
-        return math.inf
+    return math.inf

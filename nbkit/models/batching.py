@@ -98,6 +98,11 @@ def windows(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield taken
 
 
+def n_tokens(item: Sequence[Any]) -> int:
+    """The number of tokens of an item that begins with their ids."""
+    return len(item[0])
+
+
 def warn_of_cuts(what: Any, texts: Sequence[str], sizes: Sequence[int], most: int) -> None:
     """Warn of the first of *texts* that has more tokens than the *most* of the model *what*."""
     for text, size in zip(texts, sizes, strict=True):

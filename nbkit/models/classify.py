@@ -10,7 +10,7 @@ import torch
 
 from nbkit.corpora.nli import LABELS
 from nbkit.models import loading
-from nbkit.models.batching import Budget, warn_of_cuts
+from nbkit.models.batching import Budget, n_tokens, warn_of_cuts
 from nbkit.models.folders import output_order
 from nbkit.models.model import Input, Record
 from nbkit.models.names import Reference
@@ -18,11 +18,6 @@ from nbkit.models.names import Reference
 #: The ids of a pair, special tokens included, and, if the model uses them, the side of each (0 or 1).
 Encoded = tuple[tuple[int, ...], ...]
 _INPUTS = ("input_ids", "token_type_ids")
-
-
-def _n_tokens(encoded: Encoded) -> int:
-    """The number of tokens of an encoded pair."""
-    return len(encoded[0])
 
 
 class Classifier:
@@ -46,8 +41,8 @@ class Classifier:
         """
         order = output_order(reference, self.folder)
         for given, row in self.budget.keyed_results(
-            inputs, self._encoded(reference, inputs), _n_tokens, lambda batch: self._probabilities(batch, order),
-            group=_n_tokens,
+            inputs, self._encoded(reference, inputs), n_tokens, lambda batch: self._probabilities(batch, order),
+            group=n_tokens,
         ):  # fmt: skip
             yield given, dict(zip(LABELS, row, strict=True))
 
@@ -61,7 +56,7 @@ class Classifier:
     def _encoded(self, reference: Reference, pairs: Sequence[Input]) -> Iterator[Encoded]:
         """The pairs as ids, cut to the model's length; warns of the texts that were cut."""
         whole = self._tokenized(pairs, truncation=False)
-        sizes = list(map(_n_tokens, whole))
+        sizes = list(map(n_tokens, whole))
         warn_of_cuts(reference, [premise for premise, _ in pairs], sizes, self.positions)
         for pair, encoded, size in zip(pairs, whole, sizes, strict=True):
             fits = size <= self.positions

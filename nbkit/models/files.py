@@ -18,10 +18,10 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -52,6 +52,7 @@ _AUTO = {
     "language model": "AutoModelForCausalLM or AutoModelForMaskedLM",
 }
 _BLOB = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")  # git's own digest of a small file, SHA-256 of a large one
+_OWN = 32  # digits of nbkit's own digest
 
 
 def models_folder() -> Path:
@@ -242,7 +243,7 @@ def _missing(reference: Reference) -> str:
 
 def write_digests(folder: Path) -> None:
     """Write `DIGESTS` for the files that are in *folder* now."""
-    write_file(folder / DIGESTS, json.dumps(_digests(_files(folder, "*.bin")), indent=1) + "\n")
+    write_file(folder / DIGESTS, json.dumps(_digests(dict.fromkeys(_files(folder, "*.bin"), _OWN)), indent=1) + "\n")
 
 
 def folder_digest(folder: Path) -> str:
@@ -256,7 +257,7 @@ def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights:
     what: the model's name in messages. way_out: advice for a damaged folder that nbkit made. weights: False if only
     settings and tokenizer are read, as another backend has its own weights.
     """
-    own, record = models_folder() in folder.parents, folder / DIGESTS
+    own, record, blobs = models_folder() in folder.parents, folder / DIGESTS, _blobs(folder)
     if record.is_file():
         known, since = read_note(record), "what nbkit wrote"
         restore = f"restore the folder or train it again; if the file was changed on purpose, delete {record}"
@@ -267,8 +268,8 @@ def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights:
         with suppress(OSError, NbkitError):  # a read-only cache
             write_digests(folder)
         return
-    elif _check_blobs(folder, what, weights):
-        return
+    elif blobs:
+        known, since = blobs, "the hub's"
     else:
         noted, is_new = _noted_files(folder)
         known, since = {} if is_new else noted["files"], "what nbkit first read, though its size and time are the same"
@@ -277,9 +278,10 @@ def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights:
     for path in paths:
         if not path.is_file():
             raise ModelError(f"{what}: {path} is missing: the folder differs from {since}; {way_out}")
-    for name, digest in _digests(paths).items():
+    for name, digest in _digests({path: len(known[path.name]) for path in paths}).items():
         if digest != known[name]:
-            raise ModelError(f"{what}: {folder / name} is damaged: it differs from {since}; {way_out}")
+            advice = way_out or f"delete {(folder / name).resolve()} to download it again"
+            raise ModelError(f"{what}: {folder / name} is damaged: it differs from {since}; {advice}")
 
 
 def _noted_files(folder: Path) -> tuple[dict[str, Any], bool]:
@@ -288,7 +290,7 @@ def _noted_files(folder: Path) -> tuple[dict[str, Any], bool]:
 
     def digests() -> dict[str, Any]:
         """The digest of each file ("files"), and one of all of them ("digest")."""
-        each, whole = _digests(files), hashlib.blake2b(digest_size=16)
+        each, whole = _digests(dict.fromkeys(files, _OWN)), hashlib.blake2b(digest_size=16)
         for name, content in each.items():
             whole.update(len(name).to_bytes(4, "little") + name.encode() + bytes.fromhex(content))
         return {"digest": whole.hexdigest(), "files": each}
@@ -301,40 +303,28 @@ def _files(folder: Path, *more: str) -> list[Path]:
     return sorted({path for pattern in (*FILES, *more) for path in folder.glob(pattern) if path.is_file()})
 
 
-def _check_blobs(folder: Path, what: str, weights: bool) -> bool:
-    """Whether *folder* is a snapshot of the Hugging Face cache; raises for a blob that does not match its name."""
-    read = (path for path in _files(folder) if path.is_symlink() and (weights or path.suffix != ".safetensors"))
-    blobs = {path: blob for path in read if _BLOB.fullmatch((blob := path.resolve()).name)}
-    for (path, blob), name in zip(blobs.items(), _hash_all(_blob_name, blobs.values()), strict=True):
-        if name != blob.name:
-            problem = f"{path} is damaged: its bytes differ from the hub's"
-            raise ModelError(f"{what}: {problem}; delete {blob} to download it again")
-    return bool(blobs)
+def _blobs(folder: Path) -> dict[str, str]:
+    """The digests of files in a snapshot of the Hugging Face cache, which are the names of what they link to."""
+    linked = {path.name: path.resolve().name for path in _files(folder) if path.is_symlink()}
+    return {name: blob for name, blob in linked.items() if _BLOB.fullmatch(blob)}
 
 
-def _digests(files: Sequence[Path]) -> dict[str, str]:
-    """The digest of each file, by the file's name."""
-    hashes = _hash_all(lambda path: _hash_file(path, hashlib.blake2b(digest_size=16)), files)
-    return {path.name: digest for path, digest in zip(files, hashes, strict=True)}
-
-
-def _hash_all(function: Callable[[Path], str], files: Iterable[Path]) -> list[str]:
-    """*function* of each file, in threads."""
+def _digests(sizes: Mapping[Path, int]) -> dict[str, str]:
+    """The digest of each file, by its name; *sizes*: hexadecimal digits, which distinguish the kinds of digests."""
     try:
         with ThreadPoolExecutor(4) as pool:  # hashing releases Python's lock
-            return list(pool.map(function, files))
+            found = pool.map(_digest, sizes, sizes.values())
+            return {path.name: digest for path, digest in zip(sizes, found, strict=True)}
     except OSError as error:
         raise ModelError(f"{error.filename} cannot be read: {error.strerror or error}") from error
 
 
-def _blob_name(blob: Path) -> str:
-    """The name under which the hub's cache stores a file with the bytes of *blob*."""
-    if len(blob.name) == 64:
-        return _hash_file(blob, hashlib.sha256())
-    return _hash_file(blob, hashlib.sha1(b"blob %d\0" % blob.stat().st_size, usedforsecurity=False))
-
-
-def _hash_file(path: Path, digest: Any) -> str:
-    """The file's hexadecimal digest."""
+def _digest(path: Path, size: int) -> str:
+    """A file's digest as the hub has it, git's own of small files (40 digits) and SHA-256 (64), or as nbkit has it."""
+    begin: Any = partial(hashlib.blake2b, digest_size=16)
+    if size == 40:
+        begin = partial(hashlib.sha1, b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    elif size == 64:
+        begin = hashlib.sha256
     with path.open("rb", buffering=0) as file:
-        return hashlib.file_digest(file, lambda: digest).hexdigest()
+        return hashlib.file_digest(file, begin).hexdigest()

@@ -86,10 +86,9 @@ def _shortest_code(code: str) -> str:
     """
     import langcodes
 
-    try:
+    with suppress(langcodes.LanguageTagError):
         return langcodes.standardize_tag({"jap": "jpn"}.get(code, code), macro=True)
-    except langcodes.LanguageTagError:
-        return code
+    return code
 
 
 def _tokenizer_config(folder: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from torch.nn.functional import linear
 
 from nbkit.errors import ModelError
 from nbkit.models import loading
-from nbkit.models.batching import Budget, warn_of_cuts, windows
+from nbkit.models.batching import Budget, n_tokens, warn_of_cuts, windows
 from nbkit.models.folders import kind_of
 from nbkit.models.model import Input, Record
 from nbkit.models.names import Reference
@@ -90,11 +90,6 @@ class OutputLayer:
             logits = torch.mm(rows, weight.t(), out_dtype=torch.float32)
             return logits if bias is None else logits + bias
         return linear(rows.float(), weight.float(), None if bias is None else bias.float())
-
-
-def _n_tokens(item: tuple[Ids, int, Ids]) -> int:
-    """The number of tokens of a masked text."""
-    return len(item[0])
 
 
 @contextmanager
@@ -248,7 +243,7 @@ class Masked(LanguageModel):
             wanted.setdefault((ids, at), {})[token] = None
         items = [(ids, at, tuple(tokens)) for (ids, at), tokens in wanted.items()]
         # Texts of one length need no padding and no mask, which makes attention fastest.
-        rows = self.budget.keyed_results(items, items, _n_tokens, self._run, group=_n_tokens)
+        rows = self.budget.keyed_results(items, items, n_tokens, self._run, group=n_tokens)
         return {(ids, at, each): p for (ids, at, tokens), row in rows for each, p in zip(tokens, row, strict=False)}
 
     def _run(self, batch: list[tuple[Ids, int, Ids]]) -> list[list[float]]:

@@ -44,13 +44,12 @@ def load(reference: Reference, folder: Path, auto: str, unused: str | None = Non
     """
     import transformers
 
-    device, asked = device_of(reference), {"dtype": dtype_of(reference), **settings}
+    device, asked = device_of(reference), {**SAFELY, "dtype": dtype_of(reference), **settings}
     try:
         with quiet():
-            found = getattr(transformers, auto).from_pretrained(folder, output_loading_info=True, **SAFELY, **asked)
+            model, report = getattr(transformers, auto).from_pretrained(folder, output_loading_info=True, **asked)
     except Exception as error:  # libraries in C++ and Rust raise many kinds, a bare one too
         raise ModelError(f"{reference}: {folder} cannot be loaded by {auto}: {error}") from error
-    model, report = found
     # transformers would initialise these at random
     if missing := sorted(key for key in report["missing_keys"] if unused is None or not key.startswith(unused)):
         what = f"{auto} with {settings}" if settings else auto

@@ -31,22 +31,21 @@ class Task:
     """What a model is asked to do.
 
     noun: what it is called in messages, and the section of the catalogue. version_name: of its version in an
-    identity. kind: what is remembered. inputs: the parts of an input; columns: those of an answer. services: how
-    names of models begin that do it without weights here. more: settings that are part of its key.
+    identity. kind: what is remembered. columns: of an answer. services: how names of models begin that do it without
+    weights here. more: settings that are part of its key.
     """
 
     name: str
     noun: str
     version_name: str
     kind: str
-    inputs: Sequence[str]
-    columns: Sequence[str]
+    columns: Sequence[str] = ()
     services: Sequence[str] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
 _TABLES = read_own(Path(__file__).with_name("tasks.yaml"))
-#: By name. Pairs of sentences have one of `nbkit.corpora.nli.LABELS`; a span is written ``first:last``.
+#: By name. Pairs of sentences have one of `nbkit.corpora.nli.LABELS`.
 TASKS: dict[str, Task] = {name: Task(name, **fields) for name, fields in _TABLES["tasks"].items()}
 
 
@@ -89,13 +88,8 @@ class Model(ABC):
 
     def key(self) -> Record:
         """The key under which its answers are stored: its task, its name and version, and all settings."""
-        return {
-            "kind": self.task.kind,
-            "version": 1,
-            "model": self.versioned(),
-            **self.reference.key_fields,
-            **self.task.more,
-        }
+        asked = {"kind": self.task.kind, "version": 1, "model": self.versioned()}
+        return {**asked, **self.reference.key_fields, **self.task.more}
 
     def versioned(self) -> Record:
         """The `identity` with the version of the model's code, as it is part of keys."""
@@ -132,7 +126,6 @@ class Model(ABC):
     def check(self) -> None:
         """Raises `NbkitError` for what would prevent answers. Loads nothing and asks nobody."""
         self.identity()
-        self.require_kind()
 
     def require_kind(self, kind: str | None = None) -> None:
         """Raise `ModelError` for a language model that is known not to be of this *kind*, by default its task's."""
@@ -238,9 +231,8 @@ def resolve_device(device: str) -> str:
 
 def resolve_dtype(dtype: str, device: str) -> str:
     """``bfloat16`` on CUDA and ``float32`` elsewhere for ``auto``; others are unchanged."""
-    if dtype != "auto":
-        return dtype
-    return "bfloat16" if device.startswith("cuda") else "float32"
+    usual = "bfloat16" if device.startswith("cuda") else "float32"
+    return usual if dtype == "auto" else dtype
 
 
 @cache

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from string import Formatter
-from types import MappingProxyType
 from typing import Any
 
 from nbkit.corpora.nli import LABELS
@@ -332,13 +331,11 @@ class Family:
 def families() -> Mapping[str, Family]:
     """All architectures by name."""
     entries = read_own(Path(__file__).with_name("families.yaml"))
-    return MappingProxyType({name: Family(name=name, **fields) for name, fields in entries.items()})
+    return {name: Family(name=name, **fields) for name, fields in entries.items()}
 
 
 def check_languages(
-    reference: Reference,
-    family: Family | None = None,
-    in_files: Mapping[str, Sequence[str] | None] = MappingProxyType({}),
+    reference: Reference, family: Family | None = None, in_files: Mapping[str, Sequence[str] | None] | None = None
 ) -> None:
     """Raises `ModelError`, with the known ones, for a language that the model does not support.
 
@@ -353,11 +350,9 @@ def check_languages(
     if entry.pivot is not None and entry.pivot not in (reference.lang, reference.tgt):
         pair, known = f"{reference.lang}→{reference.tgt}", ", ".join(in_order(entry.sources or ()))
         raise ModelError(f"{reference} translates to and from '{entry.pivot}', not {pair}; its languages: {known}")
-    for side, word, lang, named in (
-        ("source", "from", reference.lang, entry.sources),
-        ("target", "to", reference.tgt, entry.targets),
-    ):
-        stated = named if named is not None else in_files.get(side)
+    sides = (("source", "from", reference.lang, entry.sources), ("target", "to", reference.tgt, entry.targets))
+    for side, word, lang, named in sides:
+        stated = named if named is not None else (in_files or {}).get(side)
         unknown = stated is not None and lang not in stated
         if unknown or (family is not None and codes and family.code(lang or "") is None):
             listed = ", ".join(in_order(codes if stated is None else stated))

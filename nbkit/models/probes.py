@@ -28,8 +28,8 @@ from numpy.typing import ArrayLike
 
 from nbkit.corpora.idioms import IdiomPair
 from nbkit.errors import ModelError, as_problem
-from nbkit.models.answers import NETWORKS, check, load
-from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, Task
+from nbkit.models.answers import check, load
+from nbkit.models.model import BACKENDS, Input, Model, Record
 from nbkit.models.names import BY_RULE
 from nbkit.text.parsers import Span
 
@@ -42,13 +42,6 @@ CONTEXTS: tuple[Context, ...] = get_args(Context)
 FOUND = ("hypothesis", "log_probabilities", "entropies", "replaced")
 #: The task for each end state.
 PROBES: Mapping[EndState, str] = {"kept": "probe", "replaced": "probe-replaced"}
-
-_COLUMNS = ("starts", "ends", *(f"{context}_{name}" for context in CONTEXTS for name in FOUND))
-for _state, _name in PROBES.items():
-    _inputs = ("source", "reference", "spans")
-    _more = {} if _state == "kept" else {"end_state": _state}
-    TASKS[_name] = Task(_name, "model", "translation", "idiom-probe", _inputs, _COLUMNS, more=_more)
-    NETWORKS[None, _name] = "nbkit.models.probing:Probe"
 
 
 @dataclass(frozen=True)
@@ -100,16 +93,15 @@ def probe_input(pair: IdiomPair) -> Input:
 
 def load_probe(name: str, src: str, tgt: str, end_state: EndState = "kept", **how: Any) -> Model:
     """A translator as it is probed. Raises `ModelError` for one whose encoder is not accessible. how: as of `load`."""
-    model = load(name, "translate", src, tgt)
-    suffix, reason = model.reference.suffix, None
+    reference, reason = load(name, "translate", src, tgt).reference, None
     if name.startswith(BY_RULE):
         reason = "the rule for numbers has no encoder; probe the model without 'placeholder:'"
-    elif model.reference.service is not None:
+    elif reference.service is not None:
         reason = "it runs behind a service, which does not expose its encoder's states"
-    elif model.reference.entry.python is not None:
+    elif reference.entry.python is not None:
         reason = "it is Python code, which does not expose its encoder's states"
-    elif suffix is not None:
-        reason = f"its encoder runs in {BACKENDS[suffix].label}; probe it without the suffix"
+    elif reference.suffix is not None:
+        reason = f"its encoder runs in {BACKENDS[reference.suffix].label}; probe it without the suffix"
     if reason:
         raise ModelError(f"model '{name}' cannot be probed: {reason}")
     return load(name, PROBES[end_state], src, tgt, **how)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -177,8 +176,7 @@ class Probe(Seq2Seq):
         return [*[None] * before, *spans, *[None] * after]
 
 
-@dataclass(frozen=True)
-class Subwords:
+class Subwords(NamedTuple):
     """A text as a model sees it: all ids, and the characters that each covers; `NOWHERE` for special tokens."""
 
     ids: Ids

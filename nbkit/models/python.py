@@ -49,16 +49,12 @@ _SEARCH = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """Python code registered under a name. kind: of its registry. token: unique to this registration.
-
-    identities: of what a factory makes, by the arguments that it takes.
-    """
+    """Python code registered under a name. kind: of its registry. token: unique to this registration."""
 
     kind: str
     name: str
     thing: Any
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
-    identities: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[^@#?:{}\s](?:[^@#?:{}]*[^@#?:{}\s])?", self.name):
@@ -133,20 +129,19 @@ class Python(Model):
         code, taken = self.code, self._factory_arguments
         given = getattr(code.thing, "identity", None)
         if code.is_factory and not isinstance(given, str | Mapping) and not inspect.ismethod(given):
-            key = json.dumps(taken, sort_keys=True)
-            if key not in code.identities:
-                code.identities[key] = self._read_identity(getattr(self._loaded_model(), "identity", None))
-            given = code.identities[key]
+            arguments = (code.token, *sorted(taken.items()))
+            given = keep("identities", arguments, lambda: self._read_identity(self._loaded_model()), most=256)
         else:
-            given = self._read_identity(given)
+            given = self._read_identity(code.thing)
         known: Record = {"python": code.name}
         known |= {"identity": given} if given else {NOT_REMEMBERED: f"register an identity ({code.token})"}
         known |= {name: taken[name].partition(":")[0] for name in ("device", "dtype") if name in taken}
         return known | ({"lang": self.reference.lang} if self.task.noun == "language model" else {})
 
-    def _read_identity(self, given: Any) -> Any:
-        """What the code gives as its identity, None if nothing; raises unless it is a text or a mapping."""
+    def _read_identity(self, owner: Any) -> Any:
+        """The identity of a piece of code, None if it has none; raises unless it is a text or a mapping."""
         try:
+            given = getattr(owner, "identity", None)
             given = given(**_accepted_arguments(given, self._available_arguments)) if callable(given) else given
             if given is not None and not (given and isinstance(given, str | Mapping)):
                 raise TypeError(f"{given!r:.60} given")
@@ -188,9 +183,7 @@ class Python(Model):
             return
         asked = [given for given in inputs if len(given) > 1 or given[0].strip()]
         yield from self._checked_answers(asked) if asked else ()
-        for given in inputs:
-            if given not in asked:  # a blank text, which has no perplexity
-                yield given, {"perplexity": math.nan}
+        yield from ((given, {"perplexity": math.nan}) for given in set(inputs).difference(asked))  # blank texts
 
     def _checked_answers(self, asked: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         """Every input with its answer, read. Raises `ModelError` for an error inside the code, and for what it gives
@@ -227,7 +220,7 @@ class Python(Model):
         """The log probability of each candidate for a gap; one call for each run of equal texts and spans."""
         import numpy as np
 
-        self.check()
+        self.require_kind()
         groups = [(place, [each[2] for each in some]) for place, some in groupby(asked, key=lambda each: each[:2])]
         texts, spans = [text for (text, _), _ in groups], [tuple(map(int, span.split(":"))) for (_, span), _ in groups]
         candidates = [several for _, several in groups]

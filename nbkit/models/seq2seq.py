@@ -122,11 +122,8 @@ class Seq2Seq(Tokenized):
 
     def padded(self, batch: Sequence[Ids]) -> dict[str, torch.Tensor]:
         """The ids of a batch as one padded tensor and their attention mask, by the names of the network's arguments."""
-        device = self.model.device
-        return {
-            "input_ids": padded(batch, self.tokenizer.pad_token_id, device),
-            "attention_mask": mask_of(batch, device),
-        }
+        ids = padded(batch, self.tokenizer.pad_token_id, self.model.device)
+        return {"input_ids": ids, "attention_mask": mask_of(batch, self.model.device)}
 
     def search(self, inputs: Mapping[str, Any], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
         """Ids of the best translation of each text, given as padded ids or as encoder states with their mask."""

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import NbkitError, as_problem
 from nbkit.files import cache_folder, read_note
@@ -45,7 +45,6 @@ __all__ = ["Block", "DamagedShardWarning", "NOT_REMEMBERED", "Store", "StoreErro
 # `Store`: remembered records and tables, by configuration and content.
 
 Input = tuple[str, ...]
-T = TypeVar("T")
 TABLE_SUFFIX = "table.parquet"
 CONFIG_FILE = "config.json"
 #: A key in a configuration, at any depth, whose value ends in ``(token)``. What is kept under such a configuration is
@@ -201,16 +200,18 @@ class Store:
         If another process stored its table meanwhile, that one is returned: what is redrawn at each computation
         (sampled links, say) is then the same for all.
         """
+        import pandas as pd
+
         partition = self._partition(config)
-        kept = _stored_table(partition.folder, _as_table)
-        if kept is not None:
-            return kept
-        data = _table_bytes(compute(), config)
-        self._write_config(partition, config)
-        partition.folder.write(shard_name(data, TABLE_SUFFIX), data)
-        partition.folder.remove_stale()
-        kept = _stored_table(partition.folder, _as_table)  # names sort by age: the first that was kept is everybody's
-        return _as_table(data) if kept is None else kept
+        kept = next(_tables(partition.folder), None)
+        if kept is None:
+            data = _table_bytes(compute(), config)
+            self._write_config(partition, config)
+            partition.folder.write(shard_name(data, TABLE_SUFFIX), data)
+            partition.folder.remove_stale()
+            # Names sort by age: the first that was kept is everybody's.
+            kept = next(_tables(partition.folder), io.BytesIO(data))
+        return pd.read_parquet(kept)
 
     def table_rows(self, config: Mapping[str, Any]) -> int | None:
         """The number of rows of the table stored under *config*, or None if there is none; decodes nothing.
@@ -219,7 +220,7 @@ class Store:
         >>> print(Store(tempfile.mkdtemp()).table_rows({"kind": "squares"}))
         None
         """
-        found = _stored_table(self._partition(config).folder, _metadata)
+        found = self._table_metadata(config)
         return None if found is None else found.num_rows
 
     def has_table(self, config: Mapping[str, Any]) -> bool:
@@ -236,8 +237,15 @@ class Store:
         >>> store.table_attributes(config), len(store.table(config, lambda: table)), store.table_attributes(config)
         (None, 2, {'units': 2})
         """
-        found = _stored_table(self._partition(config).folder, _metadata)
+        found = self._table_metadata(config)
         return None if found is None else json.loads((found.metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
+
+    def _table_metadata(self, config: Mapping[str, Any]) -> Any:
+        """The Parquet metadata of the table stored under *config*, or None if there is none."""
+        import pyarrow.parquet as pq
+
+        kept = next(_tables(self._partition(config).folder), None)
+        return None if kept is None else pq.read_metadata(kept)
 
     def table_file(self, config: Mapping[str, Any]) -> str | None:
         """The path of the Parquet file stored under *config*; None if there is none, or it is not on a local disk."""
@@ -275,31 +283,16 @@ class Store:
             partition.folder.write(CONFIG_FILE, f"{text}\n".encode())
 
 
-def _as_table(data: bytes) -> pd.DataFrame:
-    """The table in the bytes of a Parquet file."""
-    import pandas as pd
-
-    return pd.read_parquet(io.BytesIO(data))
-
-
-def _metadata(data: bytes) -> Any:
-    """The metadata in the bytes of a Parquet file."""
-    import pyarrow.parquet as pq
-
-    return pq.read_metadata(io.BytesIO(data))
-
-
 def _table_names(folder: Folder) -> list[str]:
     """The names of the table files in *folder*, the oldest first."""
     return [name for name in folder.names() if name.endswith(f".{TABLE_SUFFIX}")]
 
 
-def _stored_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
-    """The result of *read* for the oldest undamaged table in *folder*; None if there is none."""
+def _tables(folder: Folder) -> Iterator[io.BytesIO]:
+    """The undamaged tables in *folder* as Parquet files in memory, the oldest first."""
     for name in _table_names(folder):
         with suppress(FileNotFoundError):
-            return read(read_intact(folder, name))
-    return None
+            yield io.BytesIO(read_intact(folder, name))
 
 
 def _table_bytes(table: pd.DataFrame, config: Mapping[str, Any]) -> bytes:

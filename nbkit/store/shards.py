@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------
 # A folder on a disk or an object store (any fsspec URL) whose files appear whole or not at all.
 
-T = TypeVar("T")
 TEMPORARY = ".tmp-"
 STALE_SECONDS = 3600.0  # no file takes a writer so long
 # Where a PUT makes an object visible whole; a rename there is a copy and gains nothing.
@@ -190,14 +189,9 @@ def input_digest(texts: tuple[str, ...]) -> bytes:
     return digest.digest()
 
 
-def shard_name(data: bytes, suffix: str, written: int | None = None) -> str:
-    """``<time in ns>-<digest>.<suffix>``: sorts by age, and says what the bytes must be."""
-    return f"{time.time_ns() if written is None else written:020d}-{_digest(data)}.{suffix}"
-
-
-def written(name: str) -> int:
-    """The time at which the shard called *name* was written, in nanoseconds."""
-    return int(name.partition("-")[0])
+def shard_name(data: bytes, suffix: str, written: str = "") -> str:
+    """``<time in ns>-<digest>.<suffix>``: sorts by age, and says what the bytes must be. written: as another's name."""
+    return f"{written or f'{time.time_ns():020d}'}-{_digest(data)}.{suffix}"
 
 
 def encode(keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> bytes:
@@ -209,12 +203,9 @@ def encode(keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns: list[Any] = [pa.array(keys, pa.binary(KEY_BYTES))]
-    fields = [pa.field(KEY, pa.binary(KEY_BYTES), nullable=False)]
-    for name in dict.fromkeys(name for row in rows for name in row):
-        column, metadata = _column(name, rows)
-        columns.append(column)
-        fields.append(pa.field(name, column.type, metadata=metadata))
+    key = pa.field(KEY, pa.binary(KEY_BYTES), nullable=False)
+    names = dict.fromkeys(name for row in rows for name in row)
+    fields, columns = zip((key, pa.array(keys, key.type)), *(_column(name, rows) for name in names), strict=True)
     sink = io.BytesIO()
     pq.write_table(pa.table(columns, schema=pa.schema(fields)), sink, compression="zstd")
     return sink.getvalue()
@@ -267,18 +258,18 @@ def plain(value: Any) -> Any:
     raise NbkitError(f"a result contains a {type(value).__name__}, {value!r:.80}; JSON-able values are expected")
 
 
-def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dict[bytes, bytes] | None]:
-    """One field of the rows as a column, and the metadata that says how to read it."""
+def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Field, pa.Array]:
+    """One field of the rows, with metadata that say how to read it, and its column."""
     import pyarrow as pa
 
     values = [row[name] for row in rows if name in row]
     if (kind := _kind(values) if len(values) == len(rows) else None) is not None:
         arrow = pa.list_(pa.type_for_alias(kind[1:])) if kind[0] == "*" else pa.type_for_alias(kind)
-        try:
-            return pa.array(values, arrow), None
-        except (pa.ArrowException, OverflowError, UnicodeError):
-            pass  # an int beyond 64 bits, half a surrogate pair: text holds them
-    return pa.array([json.dumps(row[name]) if name in row else None for row in rows], pa.string()), _JSON
+        # Not of an int beyond 64 bits, or half a surrogate pair: text holds them.
+        with suppress(pa.ArrowException, OverflowError, UnicodeError):
+            return pa.field(name, arrow), pa.array(values, arrow)
+    texts = [json.dumps(row[name]) if name in row else None for row in rows]
+    return pa.field(name, pa.string(), metadata=_JSON), pa.array(texts, pa.string())
 
 
 def _kind(values: list[Any]) -> str | None:
@@ -316,7 +307,7 @@ class DamagedShardWarning(UserWarning):
 class Partition:
     """Results of one configuration. Where two shards hold the same key the older one counts, everywhere.
 
-    Holds 20 bytes a stored result (twice half of its key, and where it is) and at most `HELD_BYTES` of decoded shards.
+    Holds 24 bytes a stored result (twice half of its key, and where it is) and at most `HELD_BYTES` of decoded shards.
     Half a key finds a row, and the whole one that stands there says whether it is the one: of two results that share a
     half the younger would be computed again each time, which happens to one grid of 4 million results in a million.
     """
@@ -341,10 +332,8 @@ class Partition:
         with self._lock:
             for _ in range(ATTEMPTS):
                 self._refresh()
-                try:
+                with suppress(FileNotFoundError):  # compacted by another process meanwhile
                     return read()
-                except FileNotFoundError:
-                    continue  # compacted by another process meanwhile
         raise NbkitError(f"shards in {self.folder} keep vanishing while they are read: is something deleting them?")
 
     def _merged(self, names: Iterable[str]) -> dict[bytes, dict[str, Any]]:
@@ -362,14 +351,15 @@ class Partition:
             self._refresh()
             return {keys[place] for place in self._find(keys)[0].tolist()}
 
-    def add(self, keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write one shard."""
+    def add(self, keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]], written: str = "") -> str:
+        """Write one shard, and return its name; *written*: as of `shard_name`."""
         data = encode(keys, rows)
-        name = shard_name(data, SUFFIX)
+        name = shard_name(data, SUFFIX, written)
         self.folder.write(name, data)
         with self._lock:
             self._keys[name] = _halves(keys)
             self._index = None
+        return name
 
     def compact(self) -> None:
         """Merge runs of small neighbouring shards. Readers and writers, here or elsewhere, may go on meanwhile."""
@@ -394,17 +384,12 @@ class Partition:
             merged = self._merged(names)
         except FileNotFoundError:
             return  # another process is at it
-        keys = list(merged)
-        data = encode(keys, list(merged.values()))
         # The time of its oldest part keeps its place among the others, and with it who counts for a key.
-        target = shard_name(data, SUFFIX, written(names[0]))
-        self.folder.write(target, data)
+        target = self.add(list(merged), list(merged.values()), names[0].partition("-")[0])
         for name in names:
             if name != target:  # equal where the oldest shard held everything already
                 self.folder.remove(name)
                 self._forget(name)
-        self._keys[target] = _halves(keys)
-        self._index = None
 
     def _refresh(self) -> None:
         """Read again which shards exist now, and what they hold."""
@@ -412,11 +397,10 @@ class Partition:
         for name in self._keys.keys() - listed:
             self._forget(name)
         for name in sorted(listed - self._keys.keys()):
-            try:
+            # One that was compacted or set aside meanwhile: what replaced it is met at the next listing.
+            with suppress(FileNotFoundError):
                 self._keys[name] = _halves(table_keys(self._table(name)))
-            except FileNotFoundError:
-                continue  # compacted or set aside meanwhile; what replaced it is met at the next listing
-            self._index = None
+                self._index = None
 
     def _forget(self, name: str) -> None:
         """Forget what is known of a shard."""
@@ -442,12 +426,10 @@ class Partition:
         """The places of those of *keys* that are stored, and of each the number of its shard (by name) and the row."""
         names = sorted(self._keys)
         if self._index is None:
-            halves = np.concatenate([np.zeros(0, np.uint64), *map(self._keys.__getitem__, names)])
-            places = np.argsort(halves, kind="stable").astype(np.int32)
-            self._index = halves[places], places
+            every = np.concatenate([np.zeros(0, np.uint64), *map(self._keys.__getitem__, names)])
+            self._index = np.unique(every, return_index=True)  # of equal keys the first, of the oldest shard
         halves, places = self._index
-        # The oldest shard sorts first among equal keys (the sort is stable), and "left" finds the first.
-        position = np.searchsorted(halves, wanted := _halves(keys), side="left")
+        position = np.searchsorted(halves, wanted := _halves(keys))
         (there,) = np.nonzero(position < len(halves))
         there = there[halves[position[there]] == wanted[there]]
         starts = np.cumsum([0, *(len(self._keys[name]) for name in names)])

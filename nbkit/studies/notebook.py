@@ -258,7 +258,7 @@ def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequen
     translates: Any = pairs if pairs and len(pairs[0]) == 2 else []
     return provenance.footer(
         params,
-        signatures=facts or {},
+        metrics=facts or {},
         models=mark_unstored(names, lambda name: identities[name]),
         systems=systems(uses),
         costs=costs(names, translates, params.decoding, store=Store()) if translates else {},

@@ -51,7 +51,7 @@ plt.close(figure)
 _FOOTER = """
 from nbkit.provenance import footer
 
-footer({"seed": 3, "beams": 4}, signatures={"bleu": "<i>nrefs:1</i>"})
+footer({"seed": 3, "beams": 4}, metrics={"bleu": "<i>nrefs:1</i>"})
 """
 _NOISE = """
 import sys, warnings

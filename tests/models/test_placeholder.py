@@ -47,12 +47,12 @@ def carried(text: str, function: Callable[[str], str] = lambda text: text, src: 
     ],
 )
 def test_numbers_are_written_by_rule(text, hypothesis):
-    assert carried(text).hypothesis == hypothesis
+    assert carried(text)["hypothesis"] == hypothesis
 
 
 def test_a_number_in_words_begins_a_sentence_with_a_capital():
-    assert carried("Forty-two people came.").hypothesis == "Zweiundvierzig people came."
-    assert carried("There came forty-two people.").hypothesis == "There came zweiundvierzig people."
+    assert carried("Forty-two people came.")["hypothesis"] == "Zweiundvierzig people came."
+    assert carried("There came forty-two people.")["hypothesis"] == "There came zweiundvierzig people."
 
 
 def test_the_model_sees_small_numbers_that_the_text_does_not_hold():
@@ -68,13 +68,13 @@ def test_the_model_may_write_a_stand_in_in_any_form_and_order():
         return f"{second} zuerst, dann {'sieben' if first == '7' else first}."
 
     outcome = carried("From 1,234.5 to 99.", reorders)
-    assert (outcome.hypothesis, outcome.outcome) == ("99 zuerst, dann 1.234,5.", "carried")
+    assert (outcome["hypothesis"], outcome["numbers"]) == ("99 zuerst, dann 1.234,5.", "carried")
 
 
 def test_a_lost_stand_in_gets_a_second_attempt():
     inner = Inner(lambda text: text.replace("7", "zero of").replace("five", "fünf"))
     (outcome,) = carry(["It cost 1,234 euros."], "en", "de", inner.translate)
-    assert (outcome.hypothesis, outcome.outcome) == ("It cost 1.234 euros.", "carried")
+    assert (outcome["hypothesis"], outcome["numbers"]) == ("It cost 1.234 euros.", "carried")
     assert inner.asked == [["It cost 7 euros."], ["It cost five euros."]]
 
 
@@ -82,7 +82,7 @@ def test_a_stand_in_that_begins_a_sentence_has_a_capital():
     """As the model has seen number words there; "five boys" is another text to it."""
     knows = {"Five boys play.": "Cinq garçons jouent."}
     found = carried("12 boys play.", lambda text: knows.get(text, "Des garçons."), tgt="fr")
-    assert (found.hypothesis, found.outcome) == ("12 garçons jouent.", "carried")
+    assert (found["hypothesis"], found["numbers"]) == ("12 garçons jouent.", "carried")
 
 
 @pytest.mark.parametrize(
@@ -95,16 +95,16 @@ def test_a_stand_in_that_begins_a_sentence_has_a_capital():
 def test_what_is_lost_or_doubled_twice_is_the_models_own_translation(function, outcome):
     text = "It cost 1,234 euros."
     found = carried(text, function)
-    assert (found.hypothesis, found.outcome) == (function(text), outcome)
+    assert (found["hypothesis"], found["numbers"]) == (function(text), outcome)
 
 
 def test_texts_are_asked_in_batches_and_come_back_in_order():
     inner = Inner(lambda text: text.replace("7", "").replace("five", ""))  # both attempts fail
     texts = ["no number here", "1,234 here", "", "5,678 and 91 here", "none"]
     found = carry(texts, "en", "de", inner.translate)
-    assert [each.outcome for each in found] == ["no number", "lost", "no number", "lost", "no number"]
+    assert [each["numbers"] for each in found] == ["no number", "lost", "no number", "lost", "no number"]
     assert [len(batch) for batch in inner.asked] == [5, 2, 2]
-    assert found[0].hypothesis == "no number here"
+    assert found[0]["hypothesis"] == "no number here"
     assert carry([], "en", "de", inner.translate) == []
 
 
@@ -119,8 +119,8 @@ def test_outcomes_come_with_the_answers(tmp_path):
 
 def test_a_text_with_hundreds_of_numbers():
     text = " ".join(f"{number}," for number in range(1000, 1300))
-    assert carried(text).outcome == "carried"
-    assert carried(text).hypothesis == text
+    assert carried(text)["numbers"] == "carried"
+    assert carried(text)["hypothesis"] == text
 
 
 @settings(max_examples=40)
@@ -135,8 +135,8 @@ def test_a_model_that_copies_passes_by_rule(src, tgt, seed, data):
     patterns = [pattern for group in formats(src).values() for pattern in group]
     (number,) = draw_numbers(data.draw(st.sampled_from(patterns)), src, 1, seed)
     found = carried(f"- {number.written} -", src=src, tgt=tgt)
-    assert judge_number(found.hypothesis, number.value, number.written, src, tgt).strict
-    assert found.outcome == ("no number" if number.value == 1 else "carried")
+    assert judge_number(found["hypothesis"], number.value, number.written, src, tgt).strict
+    assert found["numbers"] == ("no number" if number.value == 1 else "carried")
 
 
 def test_the_name_stands_for_the_model_and_for_the_rules(checkpoints):
@@ -165,4 +165,4 @@ def test_remembered_translations_are_of_the_inner_model(tmp_path):
 
 def test_every_language_has_the_form_that_others_fall_back_to():
     assert all("digits" in forms(lang) for lang in ("en", "de", "zh", "ta", "ne", "fr", "es", "it", "ru", "ja"))
-    assert carried("一共壹佰贰拾叁元", src="zh", tgt="en").hypothesis == f"一共{Decimal(123)}元"
+    assert carried("一共壹佰贰拾叁元", src="zh", tgt="en")["hypothesis"] == f"一共{Decimal(123)}元"

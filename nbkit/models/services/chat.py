@@ -187,11 +187,9 @@ class Chat(Service):
         """The answer to the one text in *texts*, after as many attempts as allowed; nothing once *stopped* is set."""
         (text,) = texts
         line, attempts = " ".join(text.split()), self.options.attempts
-        attempt = 0
-        while True:
-            attempt += 1
+        for attempt in range(1, attempts + 1):
             if not self._gate.enter(stopped):
-                return []
+                break
             try:
                 return [answer(text, *self._completion(self._response_body(line)))]
             except TransientError as error:
@@ -200,6 +198,7 @@ class Chat(Service):
                     what = f"{error.reason}; gave up after {times} for {line[:60]!r}; {_RESUME}"
                     raise self.error(what) from error
                 stopped.wait(self._pause(error, attempt))
+        return []
 
     def _pause(self, error: TransientError, attempt: int) -> float:
         """Seconds until the next attempt; if the server specifies them, they hold for all requests."""

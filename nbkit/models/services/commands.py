@@ -170,19 +170,18 @@ class Command(Service):
 
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
         """The answers to *texts*, one line of the program's output each."""
-        if self.options.isolate == "text":
-            return [answer(text, line) for text, line in zip(texts, self.lines(texts), strict=True)]
-        with nullcontext() if self._is_checked else self._first:  # the first batch is checked before another one begins
-            found = self._checked(texts)
+        found = dict(zip(texts, self.lines(texts), strict=True))
+        if self.options.isolate == "batch":
+            with nullcontext() if self._is_checked else self._first:  # one batch is checked whole, before all others
+                self._check_independence(found, texts)
         return [answer(text, found[text]) for text in texts]
 
-    def _checked(self, texts: Sequence[str]) -> Mapping[str, str]:
-        """The program's output for each text, once it is certain that a text's output depends on no other text.
+    def _check_independence(self, found: Mapping[str, str], texts: Sequence[str]) -> None:
+        """Raise `ModelError` with two outputs that differ, unless a text's output depends on no other text.
 
         The first batch is also translated in another order, and a sample of it alone; of every later one a sample.
-        Raises `ModelError` with two outputs that differ.
+        found: the program's output for each of *texts*.
         """
-        found = dict(zip(texts, self.lines(texts), strict=True))
         draw = random.Random(hashlib.blake2b("\n".join(texts).encode("utf-8", "replace")).digest())
         if not self._is_checked:
             self._compare(found, draw.sample(list(texts), len(texts)), "in another order")
@@ -190,7 +189,6 @@ class Command(Service):
         for text in draw.sample(list(texts), n) if len(texts) > 1 else []:
             self._compare(found, [text], "alone")
         self._is_checked = True
-        return found
 
     def _compare(self, found: Mapping[str, str], texts: Sequence[str], how: str) -> None:
         """Raise if a program, given *texts* in the way that *how* names, does not write what it *found* before."""

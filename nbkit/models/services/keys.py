@@ -83,10 +83,9 @@ def is_local(url: str) -> bool:
     [True, True, True, False]
     """
     host = urlsplit(url).hostname or ""
-    try:
+    with suppress(ValueError):
         return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return False
 
 
 def key_of(url: str, model: str) -> str | None:

@@ -291,16 +291,16 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
     Raises `DataError`, with the file and a line, for another number of lines than the source's, and for what packages
     find wrong with it.
     """
-    texts, keys = keep("sources", _stamp(source), lambda: _keyed(read_lines(source)), most=4)
+    keys = keep("sources", _stamp(source), lambda: list(map(as_key, read_lines(source))), most=4)
     lines = read_lines(translated)
-    if not lines and texts:
-        raise DataError(f"empty, but {source} has {len(texts):,} lines", translated)
+    if not lines and keys:
+        raise DataError(f"empty, but {source} has {len(keys):,} lines", translated)
     for point in entry_points(group="nbkit.outputs") if aligned else ():
         load_point(point)(source, translated)
-    if more := len(lines) - len(texts):
+    if more := len(lines) - len(keys):
         what = f"{abs(more):,} line{'s' * (abs(more) != 1)} {'too many' if more > 0 else 'missing'}"
-        counts = f"{len(lines):,} line{'s' * (len(lines) != 1)} for the {len(texts):,} of {source}"
-        raise DataError(f"{counts}: {what}", translated, min(len(lines), len(texts)) + 1)
+        counts = f"{len(lines):,} line{'s' * (len(lines) != 1)} for the {len(keys):,} of {source}"
+        raise DataError(f"{counts}: {what}", translated, min(len(lines), len(keys)) + 1)
     found: dict[str, str] = {}
     ambiguous = empty = 0
     for key, line in zip(keys, lines, strict=True):
@@ -308,11 +308,6 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
         ambiguous += found.setdefault(key, translation) != translation
         empty += not translation and bool(key)
     return Lines(found, len(lines), empty, ambiguous)
-
-
-def _keyed(texts: list[str]) -> tuple[list[str], list[str]]:
-    """*texts* and their keys (`as_key`), each string once in memory for all systems."""
-    return texts, [text if (key := as_key(text)) == text else key for text in texts]
 
 
 def _stamp(path: Path) -> tuple[Path, int, int]:

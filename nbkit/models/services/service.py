@@ -179,17 +179,16 @@ class Service(Model):
 
 def costs(
     names: Sequence[str], pairs: Sequence[tuple[str, str]], decoding: Decoding | None = None, *, store: Store
-) -> dict[str, dict[str, int]]:
+) -> dict[str, Counter[str]]:
     """What the stored answers of the models behind services among *names* cost, summed over pairs, for provenance.
 
     Translations that are read from files cost nothing.
     """
-    found: dict[str, dict[str, int]] = {}
+    found: dict[str, Counter[str]] = {}
     for name in dict.fromkeys(name.removeprefix(BY_RULE) for name in names):
         for pair in pairs:
             if (usage := load(name, "translate", *pair, decoding=decoding or Decoding()).usage(store)) is not None:
-                total = found.setdefault(name, {})
-                total.update({fact: total.get(fact, 0) + n for fact, n in usage.items()})
+                found.setdefault(name, Counter()).update(usage)
     return found
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, count
-from pkgutil import resolve_name
 from typing import Any, Literal
 
 from nbkit.fingerprint import digest
+from nbkit.models.answers import load
 from nbkit.models.model import Input, Model, Record
 from nbkit.numbers import Number, find_numbers, forms, in_place, write_number
 
@@ -28,14 +27,6 @@ Outcome = Literal["no number", "carried", "lost", "doubled"]
 _ATTEMPTS = (("digits", (7, 8, 6, 9, 5)), ("words", (5, 4, 6, 3, 7, 8, 9)))
 
 
-@dataclass(frozen=True)
-class Carried:
-    """A hypothesis, and the outcome for its numbers."""
-
-    hypothesis: str
-    outcome: Outcome
-
-
 class Placeholder(Model):
     """``placeholder:NAME``: the model NAME, its numbers carried over by rule; a stand-in is stored, not a number."""
 
@@ -46,7 +37,6 @@ class Placeholder(Model):
         super().__init__(reference)
         name = reference.name.removeprefix(reference.service)
         how = {"decoding": reference.decoding, "device": reference.device, "dtype": reference.dtype}
-        load = resolve_name("nbkit.models.answers:load")
         self.inner = inner = load(name, "translate", reference.lang, reference.tgt, **how)
         for name in ("stored", "is_fixed", "program", "key", "check", "fetch", "waiting"):
             setattr(self, name, getattr(inner, name))
@@ -92,12 +82,11 @@ class Placeholder(Model):
             """The inner model's translations of *texts*."""
             return [answer["hypothesis"] for answer in ask(self.inner, [(text,) for text in texts])]
 
-        carried = carry([text for (text,) in inputs], self.reference.lang, self.reference.tgt, translate)
-        return [{"hypothesis": each.hypothesis, "numbers": each.outcome} for each in carried]
+        return carry([text for (text,) in inputs], self.reference.lang, self.reference.tgt, translate)
 
 
-def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[str]], list[str]]) -> list[Carried]:
-    """Translate *texts* with their numbers carried over by rule.
+def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[str]], list[str]]) -> list[Record]:
+    """Translate *texts* with their numbers carried over by rule: each hypothesis, and the outcome for its numbers.
 
     Each number of a text is replaced by a small number that the text does not contain, the text is translated, and the
     stand-in, in whatever form, is replaced by the number's translation (`nbquantities.write_number`, in the form of
@@ -109,11 +98,11 @@ def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[st
 
     >>> def shout(texts): return [text.upper() for text in texts]
     >>> carry(["it cost 1,234.5 dollars", "it cost a lot"], "en", "de", shout)
-    [Carried(hypothesis='IT COST 1.234,5 DOLLARS', outcome='carried'),
-     Carried(hypothesis='IT COST A LOT', outcome='no number')]
+    [{'hypothesis': 'IT COST 1.234,5 DOLLARS', 'numbers': 'carried'},
+     {'hypothesis': 'IT COST A LOT', 'numbers': 'no number'}]
     """
     there = [find_numbers(text, src) for text in texts]
-    done: dict[int, Carried] = {}
+    done: dict[int, Record] = {}
     reasons: dict[int, Outcome] = {}
     for form, stand_ins in _ATTEMPTS:
         left = [i for i in range(len(texts)) if i not in done]
@@ -121,12 +110,12 @@ def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[st
         hypotheses = translate([text for text, _ in masked]) if left else []
         for i, (_, numbers), hypothesis in zip(left, masked, hypotheses, strict=True):
             found = _unmask(hypothesis, numbers, tgt)
-            reasons.setdefault(i, found.outcome)
-            if found.outcome in ("no number", "carried"):
+            reasons.setdefault(i, found["numbers"])
+            if found["numbers"] in ("no number", "carried"):
                 done[i] = found
     left = [i for i in range(len(texts)) if i not in done]
     plain = translate([texts[i] for i in left]) if left else []
-    done |= {i: Carried(hypothesis, reasons[i]) for i, hypothesis in zip(left, plain, strict=True)}
+    done |= {i: {"hypothesis": hypothesis, "numbers": reasons[i]} for i, hypothesis in zip(left, plain, strict=True)}
     return [done[i] for i in range(len(texts))]
 
 
@@ -142,22 +131,22 @@ def _mask(
     return _with_replaced(text, written), assigned
 
 
-def _unmask(hypothesis: str, numbers: Mapping[Decimal, Number], tgt: str) -> Carried:
+def _unmask(hypothesis: str, numbers: Mapping[Decimal, Number], tgt: str) -> Record:
     """The hypothesis with the *numbers* in place of their stand-ins; unchanged unless each occurs exactly once."""
     there = [number for number in find_numbers(hypothesis, tgt) if number.value in numbers]
     times = Counter(number.value for number in there)
     if not numbers:
-        return Carried(hypothesis, "no number")
+        return {"hypothesis": hypothesis, "numbers": "no number"}
     if times.keys() != numbers.keys():
-        return Carried(hypothesis, "lost")
+        return {"hypothesis": hypothesis, "numbers": "lost"}
     if max(times.values()) > 1:
-        return Carried(hypothesis, "doubled")
+        return {"hypothesis": hypothesis, "numbers": "doubled"}
     written = []
     for stand_in in there:  # in the form of the source if the target language has it
         number = numbers[stand_in.value]
         form = number.form if number.form in forms(tgt) else "digits"
         written.append((stand_in, write_number(number.value, tgt, form)))
-    return Carried(_with_replaced(hypothesis, written), "carried")
+    return {"hypothesis": _with_replaced(hypothesis, written), "numbers": "carried"}
 
 
 def _with_replaced(text: str, written: Iterable[tuple[Number, str]]) -> str:
