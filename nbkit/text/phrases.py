@@ -24,7 +24,7 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.files import read_text
 from nbkit.languages import base_language, check_language
 from nbkit.text.form import one_form, original_spans
-from nbkit.text.sentences import Sentence, Text
+from nbkit.text.sentences import Sentence, Text, longest
 from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
@@ -499,14 +499,12 @@ class PhraseMatcher:
         ('hit the nail on the head', ['on the head'])
         """
         found = self.find_all(text)
-        winners: list[PhraseMatch] = []
-        for match in sorted(found, key=lambda match: (match.start - match.end, match.start)):  # equals as in the list
-            if not any(match.shares_token(winner) for winner in winners):
-                winners.append(match)
+        first = {(match.start, match.end): match for match in reversed(found)}  # equals as in the list
+        winners = [first[place] for place in longest(first)]
         others = [match for match in found if match not in winners]
         return [
             replace(winner, overlapping=tuple(other for other in others if other.shares_token(winner)))
-            for winner in sorted(winners, key=lambda match: match.start)
+            for winner in winners
         ]
 
     def find_all(self, text: Text | Sentence) -> list[PhraseMatch]:

@@ -32,6 +32,19 @@ Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
 _FIELDS = {"upos": "parts of speech", "heads": "dependency tree", "deprels": "relations", "lemmas": "lemmas"}
 
 
+def longest(spans: Iterable[Span]) -> list[Span]:
+    """Of *spans* that overlap the longest, of equally long ones the first; from left to right.
+
+    >>> longest([(0, 8), (0, 11), (20, 25)])
+    [(0, 11), (20, 25)]
+    """
+    kept: list[Span] = []
+    for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
+        if all(end <= other[0] or other[1] <= start for other in kept):
+            kept.append((start, end))
+    return sorted(kept)
+
+
 @dataclass(frozen=True)
 class Sentence:
     """One sentence: its surface tokens and their annotation, immutable.
