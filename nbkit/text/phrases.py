@@ -85,13 +85,9 @@ def english_bases(word: str) -> frozenset[str]:
         stem = word.removesuffix(ending)
         if stem == word or len(stem) < 2 or not re.search("[aeiouy]", stem):
             continue  # *thing* is no form of *the*
-        candidates |= {stem, stem + "e"}
+        candidates |= {stem, stem + "e", stem[:-1] + "ie", stem[:-1] + "y"}  # those that cannot be are left out below
         if stem[-1] == stem[-2]:
             candidates.add(stem[:-1])
-        if stem.endswith("y"):
-            candidates.add(stem[:-1] + "ie")
-        if stem.endswith("i"):
-            candidates.add(stem[:-1] + "y")
     return frozenset(base for base in candidates if word in english_forms(base))
 
 
@@ -196,11 +192,6 @@ class Part:
     optional: bool = False
     longest: int = 0
 
-    @property
-    def recognised(self) -> frozenset[str]:
-        """Every form of every alternative."""
-        return frozenset(form for form, _ in self.forms)
-
 
 @dataclass(frozen=True)
 class Phrase:
@@ -220,7 +211,7 @@ class Phrase:
     def needed(self) -> list[list[frozenset[str]]]:
         """The forms of each word that must be there, by wording."""
         required = ([part for part in wording if part.words and not part.optional] for wording in self.wordings)
-        return [[part.recognised for part in parts] for parts in required]
+        return [[frozenset(form for form, _ in part.forms) for part in parts] for parts in required]
 
 
 def read_phrase(line: str) -> Phrase:
