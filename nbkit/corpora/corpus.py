@@ -514,10 +514,6 @@ class JoinedCorpus(FileCorpus):
 # ----------------------------------------------------------------------------
 # The sandbox as a registered corpus; the sandbox itself knows nothing of corpora.
 
-DEFAULT_SPLIT = "test"
-#: The splits of the sandbox, the default first.
-SANDBOX_SPLITS = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split != DEFAULT_SPLIT))
-
 
 @dataclass(frozen=True)
 class SandboxCorpus(Source):
@@ -527,7 +523,7 @@ class SandboxCorpus(Source):
     """
 
     languages: tuple[str, ...] = sandbox.LANGUAGES
-    splits: tuple[str, ...] = SANDBOX_SPLITS
+    splits: tuple[str, ...] = ("test", *(split for split in sandbox.SPLITS if split != "test"))
     mixtures: Mapping[str, int] = field(default_factory=dict)
     finite: tuple[str, ...] = ()
     endless: ClassVar[bool] = True
@@ -535,7 +531,7 @@ class SandboxCorpus(Source):
     def pairs(self, request: Request) -> Iterator[Any]:
         """The pairs ``request.start`` to ``request.stop`` of the split; an unbounded split needs *n*."""
         self.identity(request)  # an unknown split or language is an error first
-        split = request.split or DEFAULT_SPLIT
+        split = request.split or self.splits[0]
         if request.n is None and split not in self.finite:
             raise NbkitError(f"{self.kind} {self.name} is unbounded: set n")
         return self.drawn(request, split)
@@ -552,7 +548,7 @@ class SandboxCorpus(Source):
 
     def identity(self, request: Request) -> dict[str, Any]:
         """The versions of the sandbox and of its mixtures, and the split. Raises `UnknownNameError`."""
-        split = request.split or DEFAULT_SPLIT
+        split = request.split or self.splits[0]
         known = {name: sandbox.identity(request.src, request.tgt, split=split, mixture=name) for name in self.mixtures}
         shares = [known[name]["mixture"] for name, share in self.mixtures.items() for _ in range(share)]
         return {**next(iter(known.values())), "mixture": "+".join(shares)}

@@ -209,6 +209,7 @@ class NliFiles(Files):
         Rows without a gold label are skipped and counted: they are never an error.
         """
         columns: Mapping[str, str] = {}
+        row: Any
         for number, row in _READERS[self.format](path):
             if not isinstance(row, DataError):
                 columns = columns or self._columns(row, path, number)

@@ -24,7 +24,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write, is_stream, plain_text
+from nbkit.files import is_stream, plain_text, write_file
 from nbkit.measure.statistics import NORMAL, mean_interval, share_interval
 from nbkit.seeding import address, generator
 
@@ -102,8 +102,7 @@ def make_form(
     guide = f"{instructions.rstrip()}\n\nLabels: {', '.join(labels)}\n"
     contents = json.dumps(key, ensure_ascii=False, indent=1), guide, form.getvalue()
     for place, text in zip(places, contents, strict=True):
-        with atomic_write(place) as unfinished:
-            unfinished.write_text(text, encoding="utf-8", newline="")
+        write_file(place, text)
     return path, key_path(path)
 
 
@@ -313,7 +312,7 @@ def _codes(judgements: pd.DataFrame, labels: Sequence[str]) -> tuple[np.ndarray,
     if len(names) < 2:
         raise NbkitError(f"agreement needs two or more annotators; given: {', '.join(names) or 'none'}")
     wide = judgements.pivot(index="item", columns="annotator", values="judgement")
-    return np.stack([pd.Categorical(wide[name], labels).codes for name in names]), names
+    return np.stack([pd.Categorical(wide[name], pd.Index(labels)).codes for name in names]), names
 
 
 def _interval(
