@@ -116,9 +116,9 @@ def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], see
     except UnicodeEncodeError as error:
         half = f"half a surrogate pair, which cannot be stored or shown, in {error.object!a}"
         raise NbkitError(f"annotation form: {half}; remove it") from None
-    shown = Counter(" / ".join(str(row[column]) for column in texts) for row in rows)
-    if twice := next((each for each, n in shown.items() if n > 1), None):
-        raise NbkitError(f"annotation form: these texts occur twice: {twice}; remove one row")
+    shown = Counter(tuple(str(row[column]) for column in texts) for row in rows)
+    if twice := [" / ".join(each) for each, n in shown.items() if n > 1]:
+        raise NbkitError(f"annotation form: these texts occur twice: {twice[0]}; remove one row")
     if unknown := [row[ANSWER] for row in rows if row[ANSWER] not in labels]:
         raise NbkitError(f"annotation form: unknown label '{unknown[0]}'; there are: {', '.join(labels)}")
     drawn = sorted((address(seed, "annotation", *(row[column] for column in texts)), row) for row in rows)
