@@ -426,9 +426,7 @@ class FileCorpus(Files):
     pivot: str | None = None
     codes: Mapping[str, str] = field(default_factory=dict)
     varieties: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    tools = Tools(
-        parser_for, usable_pipeline, parse_remembered, lambda raw, source, target: Pair(raw.id, source, target)
-    )
+    tools = Tools(parser_for, usable_pipeline, parse_remembered, lambda raw, src, tgt: Pair(raw.id, src, tgt))
 
     @property
     def has_trees(self) -> bool:
@@ -692,18 +690,13 @@ def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
     return file_corpus(spec, {"format": format_name, "files": path})
 
 
-def _register() -> None:
-    """Register the catalogue's corpora."""
-    for name, entry in read_own(resources.files("nbkit.corpora").joinpath("catalogue.yaml")).items():
-        about = {each: entry.pop(each, "") for each in ("summary", "domain", "licence")}
-        if "mixtures" in entry:
-            lists = {key: tuple(entry[key]) for key in ("splits", "finite") if key in entry}
-            CORPORA.register(name, SandboxCorpus(name, mixtures=entry["mixtures"], **lists), **about)
-        else:
-            CORPORA.register(name, file_corpus(name, entry), **about)
-
-
-_register()
+for _name, _entry in read_own(resources.files("nbkit.corpora").joinpath("catalogue.yaml")).items():
+    _about = {each: _entry.pop(each, "") for each in ("summary", "domain", "licence")}
+    if "mixtures" in _entry:
+        _lists = {key: tuple(_entry[key]) for key in ("splits", "finite") if key in _entry}
+        CORPORA.register(_name, SandboxCorpus(_name, mixtures=_entry["mixtures"], **_lists), **_about)
+    else:
+        CORPORA.register(_name, file_corpus(_name, _entry), **_about)
 
 
 # ----------------------------------------------------------------------------

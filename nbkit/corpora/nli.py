@@ -436,11 +436,6 @@ def _resolve(corpus: str, lang: str, **how: Any) -> tuple[NliCorpus, Request]:
     return found, request
 
 
-def _register() -> None:
-    """Register the catalogue's corpora."""
-    for name, entry in catalogue()["corpora"].items():
-        found = named_files(name, entry) if "files" in entry else NliSandbox(name)
-        NLI_CORPORA.register(name, found, **{each: entry.get(each, "") for each in ("summary", "domain", "licence")})
-
-
-_register()
+for _name, _entry in catalogue()["corpora"].items():
+    _found = named_files(_name, _entry) if "files" in _entry else NliSandbox(_name)
+    NLI_CORPORA.register(_name, _found, **{each: _entry.get(each, "") for each in ("summary", "domain", "licence")})

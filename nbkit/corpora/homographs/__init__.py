@@ -471,12 +471,11 @@ def repaired(lexicon: HomographLexicon, repairs: Mapping[str, Sequence[Mapping[s
     """
     homographs = dict(lexicon.homographs)
     for word in repairs.keys() & homographs.keys():
-        own = homographs[word]
-        homographs[word] = _changed(word, _Entry(own.clusters, own.ambiguous, own.shared), repairs[word])
+        homographs[word] = _changed(word, homographs[word], repairs[word])
     return replace(lexicon, homographs=homographs)
 
 
-def _changed(word: str, entry: _Entry, changes: Sequence[Mapping[str, Any]]) -> Homograph:
+def _changed(word: str, entry: _Entry | Homograph, changes: Sequence[Mapping[str, Any]]) -> Homograph:
     """The homograph that an entry is after *changes* (see `repaired`); senses without a translation are dropped."""
     senses = [(each.name, set(each.translations), each.gloss) for each in entry.clusters]
     ambiguous, shared = set(entry.ambiguous), {key: set(names) for key, names in entry.shared.items()}
@@ -626,6 +625,4 @@ _ADDITIONS: dict[str, Callable[[HomographLexicon], HomographLexicon]] = {
 HOMOGRAPHS.register("own", own_homographs, summary="nbkit's own English noun homographs, into German")
 
 
-HOMOGRAPHS.register(
-    "sandbox", "nbkit.corpora.homographs:sandbox_homographs", summary="the homographs of the built-in world"
-)
+HOMOGRAPHS.register("sandbox", sandbox_homographs, summary="the homographs of the built-in world")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import as_file, files
@@ -16,7 +15,7 @@ from pathlib import Path
 from nbkit.corpora import sandbox
 from nbkit.corpora.readers import RawPair, as_pair
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import aligned_lines, atomic_write, good
+from nbkit.files import aligned_lines, good, write_file
 from nbkit.languages import base_language
 from nbkit.seeding import address
 from nbkit.text.phrases import PhraseMatcher, read_phrases, stop_words
@@ -169,16 +168,13 @@ def write_idiom_pairs(pairs: Iterable[IdiomPair], source: str | Path, target: st
 
     Raises `NbkitError` for a text with a line break, which would shift the lines after it.
     """
-    paths = [Path(source), Path(target), Path(spans)]
-    with ExitStack() as stack:
-        unfinished = [stack.enter_context(atomic_write(path)) for path in paths]
-        files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in unfinished]
-        for pair in pairs:
-            rows = pair.source, pair.target, f"{pair.idiom}\t{list(pair.spans)}"
-            for file, row in zip(files, rows, strict=True):
-                if "\n" in row or "\r" in row:
-                    raise NbkitError(f"pair {pair.id}: {row[:60]!r} contains a line break; each text must be one line")
-                file.write(row + "\n")
+    rows = []
+    for pair in pairs:
+        rows.append((pair.source, pair.target, f"{pair.idiom}\t{list(pair.spans)}"))
+        if broken := [text for text in rows[-1] if "\n" in text or "\r" in text]:
+            raise NbkitError(f"pair {pair.id}: {broken[0][:60]!r} contains a line break; each text must be one line")
+    for column, path in enumerate((source, target, spans)):
+        write_file(Path(path), "".join(row[column] + "\n" for row in rows))
 
 
 # ----------------------------------------------------------------------------
