@@ -15,7 +15,12 @@ from nbkit.studies.disambiguation.mining import sense_rows
 
 def count_senses(pairs: Iterable[tuple[Any, Any, Any]], lexicon: HomographLexicon) -> SenseCounts:
     """The counts of (source, target, links)."""
+    return SenseCounts.from_table(sense_table(pairs, lexicon))
+
+
+def sense_table(pairs: Iterable[tuple[Any, Any, Any]], lexicon: HomographLexicon) -> pd.DataFrame:
+    """The rows from which the counts are made."""
     finder, rows = SenseFinder(lexicon, "compounds"), Counter[Any]()
     for source, target, links in pairs:
         rows.update(sense_rows(source, target, links, finder))
-    return SenseCounts.from_table(pd.DataFrame([(*row, n) for row, n in rows.items()], columns=COLUMNS))
+    return pd.DataFrame([(*row, n) for row, n in rows.items()], columns=COLUMNS)

@@ -9,7 +9,7 @@ import pytest
 
 import nbkit
 from nbkit.batch.params import parse
-from nbkit.corpora.homographs import read_yaml
+from nbkit.corpora.homographs import read_lexicon
 from nbkit.corpora.templates import load_templates
 from nbkit.errors import DataError, NbkitError
 from nbkit.models.services.prompts import load_prompt
@@ -87,7 +87,7 @@ def test_every_reader_of_users_files_has_the_limits(tmp_path):
             lambda: parse(text, "x.yaml"),  # noqa: B023 - called at once
             lambda: load_prompt(str(file)),
             lambda: load_templates("de", file),
-            lambda: read_yaml(file, "mine"),
+            lambda: read_lexicon(file, "mine", "en", "de"),
         ):
             with pytest.raises(NbkitError, match=r"aliases expand to|50 deep"):
                 read()

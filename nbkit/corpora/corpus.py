@@ -426,9 +426,7 @@ class FileCorpus(Files):
     pivot: str | None = None
     codes: Mapping[str, str] = field(default_factory=dict)
     varieties: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    tools = Tools(
-        parser_for, usable_pipeline, parse_remembered, lambda raw, source, target: Pair(raw.id, source, target)
-    )
+    tools = Tools(parser_for, usable_pipeline, parse_remembered, lambda raw, src, tgt: Pair(raw.id, src, tgt))
 
     @property
     def has_trees(self) -> bool:
@@ -514,10 +512,6 @@ class JoinedCorpus(FileCorpus):
 # ----------------------------------------------------------------------------
 # The sandbox as a registered corpus; the sandbox itself knows nothing of corpora.
 
-DEFAULT_SPLIT = "test"
-#: The splits of the sandbox, the default first.
-SANDBOX_SPLITS = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split != DEFAULT_SPLIT))
-
 
 @dataclass(frozen=True)
 class SandboxCorpus(Source):
@@ -527,7 +521,7 @@ class SandboxCorpus(Source):
     """
 
     languages: tuple[str, ...] = sandbox.LANGUAGES
-    splits: tuple[str, ...] = SANDBOX_SPLITS
+    splits: tuple[str, ...] = ("test", *(split for split in sandbox.SPLITS if split != "test"))
     mixtures: Mapping[str, int] = field(default_factory=dict)
     finite: tuple[str, ...] = ()
     endless: ClassVar[bool] = True
@@ -535,7 +529,7 @@ class SandboxCorpus(Source):
     def pairs(self, request: Request) -> Iterator[Any]:
         """The pairs ``request.start`` to ``request.stop`` of the split; an unbounded split needs *n*."""
         self.identity(request)  # an unknown split or language is an error first
-        split = request.split or DEFAULT_SPLIT
+        split = request.split or self.splits[0]
         if request.n is None and split not in self.finite:
             raise NbkitError(f"{self.kind} {self.name} is unbounded: set n")
         return self.drawn(request, split)
@@ -552,7 +546,7 @@ class SandboxCorpus(Source):
 
     def identity(self, request: Request) -> dict[str, Any]:
         """The versions of the sandbox and of its mixtures, and the split. Raises `UnknownNameError`."""
-        split = request.split or DEFAULT_SPLIT
+        split = request.split or self.splits[0]
         known = {name: sandbox.identity(request.src, request.tgt, split=split, mixture=name) for name in self.mixtures}
         shares = [known[name]["mixture"] for name, share in self.mixtures.items() for _ in range(share)]
         return {**next(iter(known.values())), "mixture": "+".join(shares)}
@@ -696,18 +690,13 @@ def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
     return file_corpus(spec, {"format": format_name, "files": path})
 
 
-def _register() -> None:
-    """Register the catalogue's corpora."""
-    for name, entry in read_own(resources.files("nbkit.corpora").joinpath("catalogue.yaml")).items():
-        about = {each: entry.pop(each, "") for each in ("summary", "domain", "licence")}
-        if "mixtures" in entry:
-            lists = {key: tuple(entry[key]) for key in ("splits", "finite") if key in entry}
-            CORPORA.register(name, SandboxCorpus(name, mixtures=entry["mixtures"], **lists), **about)
-        else:
-            CORPORA.register(name, file_corpus(name, entry), **about)
-
-
-_register()
+for _name, _entry in read_own(resources.files("nbkit.corpora").joinpath("catalogue.yaml")).items():
+    _about = {each: _entry.pop(each, "") for each in ("summary", "domain", "licence")}
+    if "mixtures" in _entry:
+        _lists = {key: tuple(_entry[key]) for key in ("splits", "finite") if key in _entry}
+        CORPORA.register(_name, SandboxCorpus(_name, mixtures=_entry["mixtures"], **_lists), **_about)
+    else:
+        CORPORA.register(_name, file_corpus(_name, _entry), **_about)
 
 
 # ----------------------------------------------------------------------------

@@ -203,12 +203,17 @@ class NliFiles(Files):
         lambda raw, premise, hypothesis: NliPair(raw.id, premise, hypothesis, raw.label, raw.note),
     )  # fmt: skip
 
-    def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
+    def read(self, request: Request, path: Path) -> Iterator[RawPair | DataError]:
         """All pairs of a split as running text.
 
         Rows without a gold label are skipped and counted: they are never an error.
         """
-        for row in self._examples(*paths):
+        columns: Mapping[str, str] = {}
+        row: Any
+        for number, row in _READERS[self.format](path):
+            if not isinstance(row, DataError):
+                columns = columns or self._columns(row, path, number)
+                row = self._example(row, columns, path, number)
             if not isinstance(row, Unlabelled):
                 yield row
             elif request.skipped is not None:
@@ -233,17 +238,6 @@ class NliFiles(Files):
         """The template fields of the split's file."""
         split = self.chosen_split(request.split) or ""
         return [{"split": split, "file": self.files.get(split, "")}]
-
-    def _examples(self, path: Path) -> Iterator[RawPair | DataError]:
-        """The rows of a file as examples."""
-        columns: Mapping[str, str] | None = None
-        for number, row in _READERS[self.format](path):
-            if isinstance(row, DataError):
-                yield row
-                continue
-            if columns is None:
-                columns = self._columns(row, path, number)
-            yield self._example(row, columns, path, number)
 
     def _columns(self, row: Mapping[str, Any], path: Path, number: int) -> Mapping[str, str]:
         """The file's name of each of our columns, from what was given or from the names that the file has."""
@@ -442,11 +436,6 @@ def _resolve(corpus: str, lang: str, **how: Any) -> tuple[NliCorpus, Request]:
     return found, request
 
 
-def _register() -> None:
-    """Register the catalogue's corpora."""
-    for name, entry in catalogue()["corpora"].items():
-        found = nli_files(name, entry) if "files" in entry else NliSandbox(name)
-        NLI_CORPORA.register(name, found, **{each: entry.get(each, "") for each in ("summary", "domain", "licence")})
-
-
-_register()
+for _name, _entry in catalogue()["corpora"].items():
+    _found = nli_files(_name, _entry) if "files" in _entry else NliSandbox(_name)
+    NLI_CORPORA.register(_name, _found, **{each: _entry.get(each, "") for each in ("summary", "domain", "licence")})

@@ -237,9 +237,8 @@ def signature_ratios(
     >>> signature_ratios(training, [[1, 0, 2]], count_mini_trees([training], radius=1), k=1).round(3).tolist()
     [0.667]
     """
-    original = signatures(sentence, [np.arange(len(sentence))], trees, k=k)[0]
-    permuted = signatures(sentence, orders, trees, k=k)
-    return permuted / original if original > 0 else np.full(len(permuted), np.nan)
+    original, *permuted = signatures(sentence, [np.arange(len(sentence)), *orders], trees, k=k)
+    return np.array(permuted) / (original if original > 0 else np.nan)
 
 
 def _top(weights: np.ndarray, k: int) -> np.ndarray:

@@ -386,11 +386,6 @@ class EflomalAligner:
         for pair in checked:
             yield symmetrise(*map(from_pharaoh, directions[pair])) if pair in directions else ()
 
-    def _require(self) -> None:
-        """Raise if eflomal cannot be run here."""
-        if problem := self.problem():
-            raise MissingExtraError(problem)
-
     @property
     def _sampling(self) -> dict[str, Any]:
         """The part of the key that fixes how links are sampled."""
@@ -402,7 +397,6 @@ class EflomalAligner:
 
         def sample() -> dict[str, list[str]]:
             """Links of all pairs in both directions, drawn by eflomal now."""
-            self._require()
             if training is None:
                 return _sample(pairs, self._settings, None)
             most = round(self._settings["rel_iterations"] * min(_MOST_ITERATIONS, 5000 / len(pairs) ** 0.5))
@@ -424,7 +418,6 @@ class EflomalAligner:
 
         def count() -> dict[str, list[str]]:
             """The lines of eflomal's priors, counted in the links of the training pairs."""
-            self._require()
             from eflomal import calculate_priors, write_priors
 
             lines = StringIO()
@@ -438,9 +431,13 @@ class EflomalAligner:
         """The columns that *compute* returns, as a table; stored under *config* if there is a store."""
         import pandas as pd
 
-        if self._store is None:
+        def table() -> pd.DataFrame:
+            """The table, computed now. Raises `MissingExtraError` if eflomal cannot be run here."""
+            if problem := self.problem():
+                raise MissingExtraError(problem)
             return pd.DataFrame(compute())
-        return self._store.table({**config, **self._sampling}, lambda: pd.DataFrame(compute()))
+
+        return table() if self._store is None else self._store.table({**config, **self._sampling}, table)
 
 
 def _digest(pairs: list[TokenPair] | None) -> str | None:

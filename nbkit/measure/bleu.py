@@ -56,6 +56,7 @@ _INVISIBLE = regex.compile(r"\p{Cf}+")
 _ZERO_WIDTH_SPACE = "\u200b"
 _SPACE_BEFORE_MARK = regex.compile(r"\s+(?=\p{M})")
 _APOSTROPHES = "'’ʼ＇"
+_STRAIGHT = str.maketrans(dict.fromkeys(_APOSTROPHES, "'"))
 
 
 def cut(text: str, lang: str) -> list[str]:
@@ -139,18 +140,11 @@ class _Chunks(dict[str, tuple[str, ...]]):
     def _opened(self, match: regex.Match[str]) -> str:
         """A listed word with a space at each of its seams; a word with a Turkish *İ*, which may match, has none."""
         word = match[0]
-        seams = (0, *self.offsets.get(_folded(word), ()), len(word))
+        seams = (0, *self.offsets.get(word.translate(_STRAIGHT).casefold(), ()), len(word))
         return " ".join(word[start:end] for start, end in pairwise(seams))
 
 
 _chunks = lru_cache(maxsize=64)(_Chunks)
-
-
-def _folded(word: str) -> str:
-    """A word in lower case, with one form of apostrophe."""
-    for apostrophe in _APOSTROPHES[1:]:
-        word = word.replace(apostrophe, "'")
-    return word.casefold()
 
 
 def _seams(lang: str) -> tuple[dict[str, tuple[int, ...]], regex.Pattern[str]]:
@@ -244,13 +238,8 @@ def match_counts(hypotheses: Sequences, references: Sequences, order: int) -> np
 
 def _blocks(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
     """Half-open ranges of pairs of about `_BLOCK` symbols, at least one pair each."""
-    ends = np.cumsum(sizes)
-    start = 0
-    while start < len(sizes):
-        before = ends[start - 1] if start else 0
-        end = max(start + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
-        yield start, end
-        start = end
+    block = (np.cumsum(sizes) - sizes) // _BLOCK
+    return pairwise([0, *(np.flatnonzero(np.diff(block)) + 1), len(sizes)])
 
 
 def _count(hypotheses: Sequences, references: Sequences, order: int) -> np.ndarray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import resources
@@ -23,7 +24,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write, is_stream, plain_text
+from nbkit.files import is_stream, plain_text, write_file
 from nbkit.measure.statistics import NORMAL, mean_interval, share_interval
 from nbkit.seeding import address, generator
 
@@ -101,8 +102,7 @@ def make_form(
     guide = f"{instructions.rstrip()}\n\nLabels: {', '.join(labels)}\n"
     contents = json.dumps(key, ensure_ascii=False, indent=1), guide, form.getvalue()
     for place, text in zip(places, contents, strict=True):
-        with atomic_write(place) as unfinished:
-            unfinished.write_text(text, encoding="utf-8", newline="")
+        write_file(place, text)
     return path, key_path(path)
 
 
@@ -116,14 +116,11 @@ def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], see
     except UnicodeEncodeError as error:
         half = f"half a surrogate pair, which cannot be stored or shown, in {error.object!a}"
         raise NbkitError(f"annotation form: {half}; remove it") from None
-    seen: set[tuple[str, ...]] = set()
-    for row in rows:
-        shown = tuple(str(row[column]) for column in texts)
-        if shown in seen:
-            raise NbkitError(f"annotation form: these texts occur twice: {' / '.join(shown)}; remove one row")
-        seen.add(shown)
-        if row[ANSWER] not in labels:
-            raise NbkitError(f"annotation form: unknown label '{row[ANSWER]}'; there are: {', '.join(labels)}")
+    shown = Counter(tuple(str(row[column]) for column in texts) for row in rows)
+    if twice := [" / ".join(each) for each, n in shown.items() if n > 1]:
+        raise NbkitError(f"annotation form: these texts occur twice: {twice[0]}; remove one row")
+    if unknown := [row[ANSWER] for row in rows if row[ANSWER] not in labels]:
+        raise NbkitError(f"annotation form: unknown label '{unknown[0]}'; there are: {', '.join(labels)}")
     drawn = sorted((address(seed, "annotation", *(row[column] for column in texts)), row) for row in rows)
     # The letter in front: a spreadsheet would read 12e4567890 as a number.
     return [{ITEM: f"i{number:016x}"[:11], "row": at, **row} for at, (number, row) in enumerate(drawn, FIRST_ROW)]
@@ -173,10 +170,9 @@ def read_form(path: str | Path, key: str | Path, *, annotator: str | None = None
         known = {name: value for name, value in expected[row[ITEM]].items() if name not in (ITEM, "row")}
         given = {"item": row[ITEM], "judgement": labels[row[ANSWER].lower()], "remark": row[REMARK]}
         judged[row[ITEM]] = {"annotator": annotator or path.stem, **given, **known}
-    for name, item in expected.items():
-        if name not in judged:
-            reason = f"item {name} is missing; it was in this row: {item[answers.texts[0]]!r:.80}"
-            raise DataError(reason, path, item["row"])
+    if missing := next((item for name, item in expected.items() if name not in judged), None):
+        reason = f"item {missing[ITEM]} is missing; it was in this row: {missing[answers.texts[0]]!r:.80}"
+        raise DataError(reason, path, missing["row"])
     return pd.DataFrame(list(judged.values()))
 
 
@@ -257,17 +253,12 @@ def agreement(judgements: pd.DataFrame, *, labels: Sequence[str], resamples: int
     import pandas as pd
     from statsmodels.stats.inter_rater import fleiss_kappa
 
-    wide, names = _by_item(judgements)
-    places, size = {label: place for place, label in enumerate(labels)}, len(labels)
-    codes = np.array([[places.get(value, -1) for value in row] for row in wide[names].to_numpy()]).T
+    codes, names = _codes(judgements, labels)
+    size, interval = len(labels), partial(_interval, resamples=resamples, address=(seed, "agreement"))
 
     def fleiss(drawn: np.ndarray) -> float:
         """Fleiss's kappa of the drawn judgements."""
         return fleiss_kappa(np.stack([(drawn == label).sum(axis=0) for label in range(size)], axis=1))
-
-    def interval(measure: Callable[[np.ndarray], float], judged: np.ndarray) -> tuple[Any, ...]:
-        """A measure of agreement with its interval, by the same seed each time."""
-        return _interval(measure, judged, resamples, (seed, "agreement"))
 
     rows: list[tuple[Any, ...]] = []
     for a, b in combinations(range(len(names)), 2):
@@ -310,12 +301,18 @@ def _cohen_kappa(given: np.ndarray, labels: Sequence[int], weights: str | None =
     return cohen_kappa_score(*given, labels=labels, weights=weights)
 
 
-def _by_item(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The judgements, items × annotators, and the annotators' names. Raises `NbkitError` with fewer than two."""
+def _codes(judgements: pd.DataFrame, labels: Sequence[str]) -> tuple[np.ndarray, list[str]]:
+    """The judgements (annotators × items) as numbers of *labels*, −1 for none, and the annotators' names.
+
+    Raises `NbkitError` with fewer than two annotators.
+    """
+    import pandas as pd
+
     names = list(dict.fromkeys(judgements["annotator"]))
     if len(names) < 2:
         raise NbkitError(f"agreement needs two or more annotators; given: {', '.join(names) or 'none'}")
-    return judgements.pivot(index="item", columns="annotator", values="judgement"), names
+    wide = judgements.pivot(index="item", columns="annotator", values="judgement")
+    return np.stack([pd.Categorical(wide[name], pd.Index(labels)).codes for name in names]), names
 
 
 def _interval(
@@ -481,14 +478,14 @@ def weighted_agreement(judgements: pd.DataFrame, *, resamples: int = 999, seed: 
     """
     import pandas as pd
 
-    wide, names = _by_item(judgements)
-    wide = wide.dropna().astype(int).sort_index()
+    codes, names = _codes(judgements, NATURALNESS)
+    codes = codes[:, (codes >= 0).all(axis=0)]
     rows: list[tuple[Any, ...]] = []
     for weights in ("linear", "quadratic"):
-        for one, two in combinations(names, 2):
-            scores = wide[[one, two]].to_numpy().T
-            kappa = partial(_cohen_kappa, labels=list(map(int, NATURALNESS)), weights=weights)
-            rows.append((weights, f"{one}, {two}", *_interval(kappa, scores, resamples, (seed, "weighted agreement"))))
+        kappa = partial(_cohen_kappa, labels=range(len(NATURALNESS)), weights=weights)
+        for a, b in combinations(range(len(names)), 2):
+            interval = _interval(kappa, codes[[a, b]], resamples, (seed, "weighted agreement"))
+            rows.append((weights, f"{names[a]}, {names[b]}", *interval))
     return pd.DataFrame(rows, columns=["weights", "annotators", "value", "low", "high", "n"])
 
 

@@ -18,7 +18,15 @@ import numpy as np
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError, as_problem, install
 from nbkit.measure import Kappa, check_pairs
-from nbkit.measure.aligners import Alignment, TokenPair, from_pharaoh, required_argument, to_pharaoh, token_pairs
+from nbkit.measure.aligners import (
+    Alignment,
+    TokenPair,
+    TokenPairs,
+    from_pharaoh,
+    required_argument,
+    to_pharaoh,
+    token_pairs,
+)
 from nbkit.models import network as networks
 from nbkit.models.answers import is_missing
 from nbkit.models.batching import windows
@@ -160,9 +168,10 @@ class BertScore(_Learned):
     def _window(self, pairs: list[tuple[str, str]]) -> list[float]:
         """The score of each pair (reference and hypothesis) of a window; a text in several pairs is embedded once."""
         import torch
+        from bert_score.utils import greedy_cos_idf, sent_encode
 
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        tokens = dict(zip(texts, map(self._tokens, texts), strict=True))
+        tokens = {text: tuple(sent_encode(self._encoder.tokenizer, text)) for text in texts}
         budget = networks.budget(self._encoder.network)
         embedded = budget.results(tokens.values(), len, self._embed, group=len)
         embeddings = dict(zip(texts, embedded, strict=True))
@@ -172,8 +181,6 @@ class BertScore(_Learned):
 
         def match(batch: list[tuple[str, str]]) -> list[float]:
             """The scores of a batch of pairs whose texts have the same lengths."""
-            from bert_score.utils import greedy_cos_idf
-
             # Embeddings, mask and weights of references and hypotheses; copies, because bert-score modifies them.
             given: list[Tensor] = []
             for side in (1, 0):
@@ -189,12 +196,6 @@ class BertScore(_Learned):
 
         # Only pairs of equal lengths share a batch: padding would count as a token of cosine 0.
         return budget.results(pairs, lambda pair: sum(lengths(pair)), match, group=lengths)
-
-    def _tokens(self, text: str) -> tuple[int, ...]:
-        """The ids of a text, as bert-score computes them."""
-        from bert_score.utils import sent_encode
-
-        return tuple(sent_encode(self._encoder.tokenizer, text))
 
     def _embed(self, batch: list[tuple[int, ...]]) -> list[Any]:
         """The embeddings of token sequences of one length: tokens × dimensions each, on the network's device."""
@@ -284,18 +285,15 @@ class Bleurt(_Learned):
         return np.array(list(_in_windows(f"{self.name} {lang}", pairs, self._window)), dtype=np.float64)
 
     def _window(self, pairs: list[tuple[str, str]]) -> list[float]:
-        """The score of each pair of a window."""
-        encoded = [self._tokens(*pair) for pair in pairs]
-        return networks.budget(self._regressor.network).results(encoded, _n_tokens, self._run, group=_n_tokens)
-
-    def _tokens(self, reference: str, candidate: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The token ids of reference and candidate in one sequence, and for each the number of its text."""
-        tokenizer = self._regressor.tokenizer
+        """The score of each pair (reference and candidate) of a window."""
+        tokenizer, network = self._regressor
         limits = {"truncation": "longest_first", "max_length": tokenizer.model_max_length}
-        encoded = tokenizer(reference, candidate, return_token_type_ids=True, **limits)
-        return tuple(encoded["input_ids"]), tuple(encoded["token_type_ids"])
+        # The token ids of both in one sequence, and for each the number of its text.
+        encoded = tokenizer(pairs, return_token_type_ids=True, **limits)
+        sequences = list(zip(*(map(tuple, encoded[name]) for name in ("input_ids", "token_type_ids")), strict=True))
+        return networks.budget(network).results(sequences, _n_tokens, self._run, group=_n_tokens)
 
-    def _run(self, batch: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> list[float]:
+    def _run(self, batch: list[tuple[tuple[int, ...], ...]]) -> list[float]:
         """Scores of pairs with the same number of tokens."""
         import torch
 
@@ -407,9 +405,7 @@ class EmbeddingAligner:
         """Why the weights are not available, or None; loads nothing."""
         return networks.problem(self.model)
 
-    def align(
-        self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
-    ) -> Iterator[Alignment]:
+    def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
         """See `Aligner.align`. Each distinct pair is aligned once, independently of the others.
 
         Raises `ModelError` if the weights are not available or their tokenizer has no offsets.

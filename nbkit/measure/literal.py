@@ -23,7 +23,7 @@ import regex
 
 from nbkit.corpora.readers import read_word_pairs
 from nbkit.errors import NbkitError, as_problem
-from nbkit.files import atomic_write
+from nbkit.files import write_file
 from nbkit.measure.aligners import linked_tokens
 from nbkit.measure.bleu import Chrf, cut, tokenizer_signature
 from nbkit.text.form import one_form
@@ -258,8 +258,7 @@ def fetch_muse(src: str, tgt: str, folder: str | Path) -> WordDictionary:
     path.parent.mkdir(parents=True, exist_ok=True)
     for place, written in {path: content, record: found.encode()}.items():
         if not place.is_file():
-            with atomic_write(place) as unfinished:
-                unfinished.write_bytes(written)
+            write_file(place, written)
     return read_dictionary(path)
 
 

@@ -668,17 +668,14 @@ COLUMNS = ["kind", "of", "sense", "word", "n"]
 class SenseCounts:
     """Counts over a corpus. Do not change them after first use.
 
-    read: pairs read. pairs: extracted pairs per sense, n(sc): a pair counts once for each of its homographs
-    that is translated in exactly one sense. attractors: for each sense, the number of its pairs containing each lemma.
-    undecided: occurrences whose sense is undecided, by homograph and reason. sense_adjectives: adjectives by the sense
-    of the homograph that they modify; noun_adjectives: adjectives by other noun; occurrences in lower case, of positive
-    degree, lemmas. reached: occurrences by search range (`Reach`) and outcome (`Sense.outcome`).
+    pairs: extracted pairs per sense, n(sc): a pair counts once for each of its homographs that is translated in exactly
+    one sense. attractors: for each sense, the number of its pairs containing each lemma. sense_adjectives: adjectives
+    by the sense of the homograph that they modify; noun_adjectives: adjectives by other noun; occurrences in lower
+    case, of positive degree, lemmas. reached: occurrences by search range (`Reach`) and outcome (`Sense.outcome`).
     """
 
-    read: int = 0
     pairs: Counter[SenseKey] = field(default_factory=Counter)
     attractors: Mapping[SenseKey, Counter[str]] = field(default_factory=dict)
-    undecided: Counter[SenseKey] = field(default_factory=Counter)
     sense_adjectives: Mapping[SenseKey, Counter[str]] = field(default_factory=dict)
     noun_adjectives: Mapping[str, Counter[str]] = field(default_factory=dict)
     reached: Counter[SenseKey] = field(default_factory=Counter)
@@ -702,10 +699,7 @@ class SenseCounts:
             return Counter({key: counts.total() for key, counts in kinds[kind].items()})
 
         nouns = {noun: counts for (noun, _), counts in kinds["noun adjective"].items()}
-        return cls(
-            flat("pairs read").total(), flat("sense"), kinds["attractor"], flat("undecided"),
-            kinds["sense adjective"], nouns, flat("reach"),
-        )  # fmt: skip
+        return cls(flat("sense"), kinds["attractor"], kinds["sense adjective"], nouns, flat("reach"))
 
     @cached_property
     def total(self) -> int:
@@ -761,7 +755,7 @@ def freq(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
     """FREQ(a, sc): the number of extracted pairs with the attractor and the homograph in this sense. (1)
 
     >>> from collections import Counter
-    >>> counts = SenseCounts(5, Counter({("bat", "animal"): 3}), {("bat", "animal"): Counter(cave=2)})
+    >>> counts = SenseCounts(Counter({("bat", "animal"): 3}), {("bat", "animal"): Counter(cave=2)})
     >>> freq(counts, "cave", "bat", "animal"), freq(counts, "ball", "bat", "animal")
     (2.0, 0.0)
     """
@@ -775,7 +769,7 @@ def ppmi(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
     a sense of each.
 
     >>> from collections import Counter
-    >>> counts = SenseCounts(4, Counter({("bat", "animal"): 1, ("bat", "club"): 1, ("bank", "money"): 2}),
+    >>> counts = SenseCounts(Counter({("bat", "animal"): 1, ("bat", "club"): 1, ("bank", "money"): 2}),
     ...     {("bat", "animal"): Counter(old=1), ("bat", "club"): Counter(), ("bank", "money"): Counter(old=1)})
     >>> ppmi(counts, "old", "bat", "animal"), ppmi_of_homograph(counts, "old", "bat", "animal")
     (1.0, 1.0)
@@ -804,7 +798,7 @@ def ppmi_published(counts: SenseCounts, word: str, homograph: str, sense: str) -
     Source: the paper's repository, ``extract_attractor_terms.py``, ``_score_attractors``.
 
     >>> from collections import Counter
-    >>> counts = SenseCounts(3, Counter({("bat", "animal"): 2, ("bat", "club"): 1}),
+    >>> counts = SenseCounts(Counter({("bat", "animal"): 2, ("bat", "club"): 1}),
     ...     {("bat", "animal"): Counter(cave=100), ("bat", "club"): Counter(ball=100)})
     >>> round(ppmi_published(counts, "cave", "bat", "animal"), 3), ppmi(counts, "cave", "bat", "animal") > 5
     (0.415, False)
@@ -868,7 +862,7 @@ def sentence_bias(
     Other arguments, and *how*, as for `bias_towards`.
 
     >>> from collections import Counter
-    >>> counts = SenseCounts(9, Counter({("bat", "animal"): 5, ("bat", "club"): 4}),
+    >>> counts = SenseCounts(Counter({("bat", "animal"): 5, ("bat", "club"): 4}),
     ...     {("bat", "animal"): Counter(cave=2, see=1), ("bat", "club"): Counter(see=4)})
     >>> bias = sentence_bias(["he", "see", "a", "bat"], counts, "bat", "animal", ["animal", "club"])
     >>> bias.right, bias.wrong, bias.wrong_sense

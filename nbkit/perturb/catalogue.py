@@ -127,19 +127,13 @@ def _squeezed(name: str) -> str:
     return "".join(filter(str.isalnum, name)).lower()
 
 
-def _registered(entries: dict[str, dict[str, Any]]) -> Perturbations:
-    """The registry of the catalogue's perturbations."""
-    registry = Perturbations("perturbation", made=_checked, way_out=CUSTOM)
-    for name, entry in entries.items():
-        function = getattr(reorderings, entry.get("function", name))
-        perturbation = Perturbation(name, **{**entry, "function": function, "aliases": tuple(entry["aliases"])})
-        registry.register(name, perturbation, summary=perturbation.summary)
-    return registry
-
-
-_PUBLISHED = read_own(files("nbkit.perturb") / "perturbations.yaml")
+_PUBLISHED: dict[str, dict[str, Any]] = read_own(files("nbkit.perturb") / "perturbations.yaml")
 #: All perturbations: the paper's, and those registered with ``PERTURBATIONS.register(name, Perturbation(…))``.
-PERTURBATIONS = _registered(_PUBLISHED)
+PERTURBATIONS = Perturbations("perturbation", made=_checked, way_out=CUSTOM)
+for _name, _entry in _PUBLISHED.items():
+    _function = getattr(reorderings, _entry.get("function", _name))
+    _perturbation = Perturbation(_name, **{**_entry, "function": _function, "aliases": tuple(_entry["aliases"])})
+    PERTURBATIONS.register(_name, _perturbation, summary=_perturbation.summary)
 #: The paper's 16, in its order (§4): by tree, by part of speech, random.
 NAMES: tuple[str, ...] = tuple(_PUBLISHED)
 

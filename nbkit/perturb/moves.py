@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import add
 
 from nbkit.text.sentences import Order, Span, Text
 
@@ -26,15 +27,14 @@ def moved(order: Sequence[int]) -> list[bool]:
     first = [order[start] for start in starts]
     rank = {token: i for i, token in enumerate(sorted(first))}
     pieces = [rank[token] for token in first]
-    weights = [(int(piece == place), length) for place, (piece, length) in enumerate(zip(pieces, lengths, strict=True))]
+    # In a sum of weights the pieces at their old place decide, then the tokens.
+    at_home = [len(order) + 1 if piece == place else 0 for place, piece in enumerate(pieces)]
+    weights = list(map(add, at_home, lengths))
     before = _best_chains(pieces, weights)
     after = _best_chains([-piece for piece in reversed(pieces)], weights[::-1])[::-1]
     # A piece stays for certain where all the best chains go through it.
-    through = [
-        ((a[0][0] + b[0][0] - w[0], a[0][1] + b[0][1] - w[1]), a[1] * b[1])
-        for a, b, w in zip(before, after, weights, strict=True)
-    ]
-    best = max((score for score, _ in through), default=(0, 0))
+    through = [(one + other - w, m * n) for (one, m), (other, n), w in zip(before, after, weights, strict=True)]
+    best = max((score for score, _ in through), default=0)
     ending = [n for (score, n), (total, _) in zip(before, through, strict=True) if score == total == best]
     stays = [score == best and n == sum(ending) for score, n in through]
     return [not stay for stay, length in zip(stays, lengths, strict=True) for _ in range(length)]
@@ -61,15 +61,15 @@ def moved_spans(text: Text, orders: Sequence[Order | None], perturbed: str) -> t
     return tuple(spans)
 
 
-def _best_chains(pieces: Sequence[int], weights: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int], int]]:
+def _best_chains(pieces: Sequence[int], weights: Sequence[int]) -> list[tuple[int, int]]:
     """The greatest weight of a rising chain of *pieces* that ends at each, and how many chains have it."""
-    best: list[tuple[tuple[int, int], int]] = []
+    best: list[tuple[int, int]] = []
     for place, (piece, weight) in enumerate(zip(pieces, weights, strict=True)):
-        top, n = (0, 0), 1
+        top, n = 0, 1
         for earlier, (score, chains) in zip(pieces[:place], best, strict=True):
             if earlier < piece and score > top:
                 top, n = score, chains
             elif earlier < piece and score == top:
                 n += chains
-        best.append(((top[0] + weight[0], top[1] + weight[1]), n))
+        best.append((top + weight, n))
     return best

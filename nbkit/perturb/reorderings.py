@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
-from itertools import chain, combinations
+from itertools import chain, combinations, takewhile
 from operator import eq
 from struct import unpack
 from typing import Literal, TypeAlias, get_args
@@ -132,7 +132,8 @@ class View:
             raise UnknownNameError("unit", unit, get_args(Unit))
         self.sentence = sentence
         self.unit = unit
-        self.length = _movable(sentence)
+        tagged = zip(sentence.tokens, sentence.upos or (None,) * len(sentence), strict=True)
+        self.length = len(sentence) - len(list(takewhile(lambda word: is_punctuation(*word), reversed(list(tagged)))))
         self.tokens = sentence.tokens[: self.length]
         self.final = tuple(range(self.length, len(sentence.tokens)))
 
@@ -181,15 +182,6 @@ class View:
 def spans(indices: list[int]) -> list[Span]:
     """Single tokens as spans of length one."""
     return [(index, index + 1) for index in indices]
-
-
-def _movable(sentence: Sentence) -> int:
-    """The number of tokens before the final punctuation."""
-    tags = sentence.upos or (None,) * len(sentence)
-    end = len(sentence)
-    while end and is_punctuation(sentence.tokens[end - 1], tags[end - 1]):
-        end -= 1
-    return end
 
 
 def is_punctuation(token: str, tag: str | None) -> bool:
@@ -355,21 +347,16 @@ def noun_swaps(view: View, draws: Draws) -> list[int] | None:
     As `shuffled`, for the nominals, whole blocks of tokens; what stands between them stays between them.
     """
     size = len(view.nominals)
-    if size < 2:
-        return None
-    if size == 2:
-        order = _exchanged(view, (1, 0))
-        return None if view.reads_same(order) else order
-    for _ in range(_TRIES):
+    for _ in range(_TRIES if size > 2 else 0):
         order = _exchanged(view, draws.permutation(size))
         if not view.reads_same(order):
             return order
-    # If two blocks differ, at least every other permutation shows, unless blocks of different length make
-    # the same text in any order ("ha" and "ha ha"): then no exchange of two of them shows either.
+    # There is one exchange of two blocks. If two of more differ, at least every other permutation shows, unless blocks
+    # of different length make the same text in any order ("ha" and "ha ha"): then no exchange of two shows either.
     of_two = [{one: other, other: one} for one, other in combinations(range(size), 2)]
     orders = [_exchanged(view, [moved.get(index, index) for index in range(size)]) for moved in of_two]
     shown = [order for order in orders if not view.reads_same(order)]
-    return shown[draws.permutation(len(shown))[0]] if shown else None
+    return shown[draws.permutation(len(shown))[0] if size > 2 else 0] if shown else None
 
 
 def _exchanged(view: View, permutation: Sequence[int]) -> list[int]:

@@ -28,7 +28,7 @@ class Shrunk:
     """The outcome of `shrink_number`.
 
     number: the smallest failing number found. pattern: its format now, with ``d`` for each digit.
-    tried: how many numbers were tried, in *calls* calls.
+    tried: how many numbers were tried.
     smallest: whether every simpler number of the kind was asked and passed, so that no failing one is simpler;
     otherwise only none of its neighbours is.
     """
@@ -36,7 +36,6 @@ class Shrunk:
     number: DrawnNumber
     pattern: str
     tried: int
-    calls: int
     smallest: bool
 
 
@@ -98,7 +97,7 @@ def shrink_number(
     if len(simpler) <= exhaustive:
         current = simplest_failing(simpler) or current
     smallest = len(simpler) <= exhaustive and all(each in tried for each in simpler if each < current)
-    return Shrunk(written(current.value, kind, lang), _pattern(current, kind), len(tried), calls, smallest)
+    return Shrunk(written(current.value, kind, lang), _pattern(current, kind), len(tried), smallest)
 
 
 def is_simplest(number: DrawnNumber, pattern: str, lang: str) -> bool:

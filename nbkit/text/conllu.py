@@ -45,28 +45,22 @@ class Entry:
     line: int
 
 
-class _Word(NamedTuple):
-    """A syntactic word; number and head count from 1, 0 for the root, as in the file."""
+class _Token(NamedTuple):
+    """A syntactic word, or a multiword token over the words *first* to *last*; numbers are those of the file, from 1.
 
-    number: int
-    form: str
-    lemma: str
-    upos: str
-    feats: str
-    head: int
-    deprel: str
-    space: bool
-    line: int
-
-
-class _Range(NamedTuple):
-    """A multiword token over the words *first* to *last* (counted from 1, inclusive)."""
+    head: 0 for the root. lemma and what follows it: of words alone.
+    """
 
     first: int
     last: int
     form: str
     space: bool
     line: int
+    lemma: str = ""
+    upos: str = ""
+    feats: str = ""
+    head: int = 0
+    deprel: str = ""
 
 
 def read_conllu(
@@ -104,8 +98,8 @@ def _blocks(path: Path) -> Iterator[list[tuple[int, str | DataError]]]:
 def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, number: int) -> Entry:
     """The sentence in a *block* of CoNLL-U lines, with its identifier and comments."""
     comments: dict[str, str] = {}
-    words: list[_Word] = []
-    ranges: list[_Range] = []
+    words: list[_Token] = []
+    ranges: list[_Token] = []
     for line_number, read in block:
         line = good(read)
         if line.startswith("#"):
@@ -125,14 +119,13 @@ def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, numbe
     if not words:
         raise DataError("the sentence has no words", path, block[0][0])
     if ranges and ranges[-1].last > len(words):
-        first, last, _, _, line_number = ranges[-1]
         beyond = f"reaches beyond the sentence, which has {len(words)} words"
-        raise DataError(f"multiword token {first}-{last} {beyond}", path, line_number)
+        raise DataError(f"multiword token {ranges[-1].first}-{ranges[-1].last} {beyond}", path, ranges[-1].line)
     sentence = _surface(words, ranges, _depths(words, path), lang)
     return Entry(comments.get("sent_id") or str(number), Text((sentence,)), comments, path, block[0][0])
 
 
-def _word(columns: list[str], expected: int, path: str, line: int) -> _Word:
+def _word(columns: list[str], expected: int, path: str, line: int) -> _Token:
     """The word on a line; raises if a column is wrong."""
     identifier, form, lemma, upos, _, feats, head, deprel, _, misc = columns
     if identifier != str(expected):
@@ -144,10 +137,10 @@ def _word(columns: list[str], expected: int, path: str, line: int) -> _Word:
     if not head.isascii() or not head.isdigit():
         raise DataError(f"word {identifier} '{form}' has no head: '{head}' (column 7, HEAD)", path, line)
     lemma, feats = form if lemma == "_" else lemma, "" if feats == "_" else feats
-    return _Word(expected, form, lemma, upos, feats, int(head), deprel, _space_after(misc), line)
+    return _Token(expected, expected, form, _space_after(misc), line, lemma, upos, feats, int(head), deprel)
 
 
-def _range(columns: list[str], words: list[_Word], ranges: list[_Range], path: str, line: int) -> _Range:
+def _range(columns: list[str], words: list[_Token], ranges: list[_Token], path: str, line: int) -> _Token:
     """The multiword token on a line; raises if it does not begin at the next word."""
     identifier, form, misc = columns[0], columns[1], columns[9]
     first, _, last = identifier.partition("-")
@@ -157,7 +150,7 @@ def _range(columns: list[str], words: list[_Word], ranges: list[_Range], path: s
         raise DataError(f"multiword token {identifier} must begin at word {len(words) + 1}", path, line)
     if not form.strip():
         raise DataError(f"multiword token {identifier} has no form (column 2)", path, line)
-    return _Range(int(first), int(last), form, _space_after(misc), line)
+    return _Token(int(first), int(last), form, _space_after(misc), line)
 
 
 def _space_after(misc: str) -> bool:
@@ -165,11 +158,11 @@ def _space_after(misc: str) -> bool:
     return "SpaceAfter=No" not in misc.split("|")
 
 
-def _depths(words: list[_Word], path: str) -> list[int]:
+def _depths(words: list[_Token], path: str) -> list[int]:
     """Each word's distance from the root; raises where the words are not one tree."""
     for word in words:
         if word.head > len(words):
-            reason = f"word {word.number} '{word.form}' has head {word.head}, but the sentence has {len(words)} words"
+            reason = f"word {word.first} '{word.form}' has head {word.head}, but the sentence has {len(words)} words"
             raise DataError(reason, path, word.line)
     roots = [word for word in words if not word.head]
     if len(roots) > 1:
@@ -178,9 +171,9 @@ def _depths(words: list[_Word], path: str) -> list[int]:
     children: list[list[int]] = [[] for _ in words]
     for word in words:
         if word.head:
-            children[word.head - 1].append(word.number - 1)
+            children[word.head - 1].append(word.first - 1)
     depths = [-1] * len(words)
-    top_down = [(root.number - 1, 0) for root in roots]
+    top_down = [(root.first - 1, 0) for root in roots]
     for place, depth in top_down:
         depths[place] = depth
         top_down += [(child, depth + 1) for child in children[place]]
@@ -190,14 +183,14 @@ def _depths(words: list[_Word], path: str) -> list[int]:
     return depths
 
 
-def _surface(words: list[_Word], ranges: list[_Range], depths: list[int], lang: str) -> Sentence:
+def _surface(words: list[_Token], ranges: list[_Token], depths: list[int], lang: str) -> Sentence:
     """The sentence of surface tokens: multiword tokens merged, heads re-mapped."""
     spans = {span.first: span for span in ranges}
     inside = {number for span in ranges for number in range(span.first + 1, span.last + 1)}
-    shown = [spans.get(word.number, word) for word in words if word.number not in inside]
-    members = [words[each.first - 1 : each.last] if isinstance(each, _Range) else [each] for each in shown]
+    shown = [spans.get(word.first, word) for word in words if word.first not in inside]
+    members = [words[each.first - 1 : each.last] for each in shown]
     token_of_word = [token for token, own in enumerate(members) for _ in own]
-    highest = [min(own, key=lambda word: depths[word.number - 1]) for own in members]
+    highest = [min(own, key=lambda word: depths[word.first - 1]) for own in members]
     return Sentence(
         tokens=tuple(each.form for each in shown),
         lang=lang,

@@ -24,7 +24,7 @@ from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc, Token
+    from spacy.tokens import Doc
     from spacy.tokens import Span as SpacySpan
 
 # ----------------------------------------------------------------------------
@@ -380,7 +380,7 @@ def _attached(before: Sentence, part: Sentence) -> Sentence:
     columns["heads"] = before.heads, tuple(before.root if head == ROOT else head + len(before) for head in part.heads)
     deprels = zip(part.heads, part.deprels, strict=True)
     columns["deprels"] = before.deprels, tuple(relation if head == ROOT else name for head, name in deprels)
-    joined: dict[str, Any] = {name: None if None in both else both[0] + both[1] for name, both in columns.items()}
+    joined = {name: one + other for name, (one, other) in columns.items() if one is not None and other is not None}
     return Sentence(lang=before.lang, **joined)
 
 
@@ -390,7 +390,9 @@ def _sentence(span: SpacySpan, lang: str) -> Sentence | None:
     if not tokens:
         return None
     position = {token.i: index for index, token in enumerate(tokens)}
-    heads = [position.get(_written_head(token).i, ROOT) for token in tokens]
+    # The closest head that is not white space.
+    written = (next((head for head in token.ancestors if not head.is_space), token) for token in tokens)
+    heads = [position.get(head.i, ROOT) for head in written]
     # A root that was white space leaves its dependents without a head: the first of them becomes the root.
     top = next(index for index, head in enumerate(heads) if head in (index, ROOT))
     heads = [ROOT if index == top else top if head in (index, ROOT) else head for index, head in enumerate(heads)]
@@ -398,27 +400,13 @@ def _sentence(span: SpacySpan, lang: str) -> Sentence | None:
     return Sentence(
         tokens=tuple(token.text for token in tokens),
         lang=lang,
-        spaces=tuple(_space_follows(token) for token in tokens),
+        spaces=tuple(bool(token.whitespace_) or span.doc[token.i + 1 : token.i + 2].text.isspace() for token in tokens),
         upos=tuple(token.pos_ or "X" for token in tokens),
         heads=tuple(heads),
         deprels=tuple("root" if index == top else token.dep_ or "dep" for index, token in enumerate(tokens)),
         lemmas=lemmas if any(lemmas) else None,
         feats=tuple(str(token.morph) for token in tokens),
     )
-
-
-def _written_head(token: Token) -> Token:
-    """The closest head that is not white space; the root of the sentence if there is none."""
-    head = token.head
-    while head.is_space and head.head.i != head.i:
-        head = head.head
-    return head
-
-
-def _space_follows(token: Token) -> bool:
-    """Whether a space follows a token."""
-    following = token.i + 1
-    return bool(token.whitespace_) or (following < len(token.doc) and token.doc[following].is_space)
 
 
 def parse_remembered(texts: Sequence[str], spec: str, lang: str, store: Store | None = None) -> list[Text]:

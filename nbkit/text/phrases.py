@@ -24,7 +24,7 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.files import read_text
 from nbkit.languages import base_language, check_language
 from nbkit.text.form import one_form, original_spans
-from nbkit.text.sentences import Sentence, Text
+from nbkit.text.sentences import Sentence, Text, longest
 from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
@@ -85,13 +85,9 @@ def english_bases(word: str) -> frozenset[str]:
         stem = word.removesuffix(ending)
         if stem == word or len(stem) < 2 or not re.search("[aeiouy]", stem):
             continue  # *thing* is no form of *the*
-        candidates |= {stem, stem + "e"}
+        candidates |= {stem, stem + "e", stem[:-1] + "ie", stem[:-1] + "y"}  # those that cannot be are left out below
         if stem[-1] == stem[-2]:
             candidates.add(stem[:-1])
-        if stem.endswith("y"):
-            candidates.add(stem[:-1] + "ie")
-        if stem.endswith("i"):
-            candidates.add(stem[:-1] + "y")
     return frozenset(base for base in candidates if word in english_forms(base))
 
 
@@ -196,11 +192,6 @@ class Part:
     optional: bool = False
     longest: int = 0
 
-    @property
-    def recognised(self) -> frozenset[str]:
-        """Every form of every alternative."""
-        return frozenset(form for form, _ in self.forms)
-
 
 @dataclass(frozen=True)
 class Phrase:
@@ -220,7 +211,7 @@ class Phrase:
     def needed(self) -> list[list[frozenset[str]]]:
         """The forms of each word that must be there, by wording."""
         required = ([part for part in wording if part.words and not part.optional] for wording in self.wordings)
-        return [[part.recognised for part in parts] for parts in required]
+        return [[frozenset(form for form, _ in part.forms) for part in parts] for parts in required]
 
 
 def read_phrase(line: str) -> Phrase:
@@ -499,14 +490,12 @@ class PhraseMatcher:
         ('hit the nail on the head', ['on the head'])
         """
         found = self.find_all(text)
-        winners: list[PhraseMatch] = []
-        for match in sorted(found, key=lambda match: (match.start - match.end, match.start)):  # equals as in the list
-            if not any(match.shares_token(winner) for winner in winners):
-                winners.append(match)
+        first = {(match.start, match.end): match for match in reversed(found)}  # equals as in the list
+        winners = [first[place] for place in longest(first)]
         others = [match for match in found if match not in winners]
         return [
             replace(winner, overlapping=tuple(other for other in others if other.shares_token(winner)))
-            for winner in sorted(winners, key=lambda match: match.start)
+            for winner in winners
         ]
 
     def find_all(self, text: Text | Sentence) -> list[PhraseMatch]:

@@ -32,6 +32,19 @@ Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
 _FIELDS = {"upos": "parts of speech", "heads": "dependency tree", "deprels": "relations", "lemmas": "lemmas"}
 
 
+def longest(spans: Iterable[Span]) -> list[Span]:
+    """Of *spans* that overlap the longest, of equally long ones the first; from left to right.
+
+    >>> longest([(0, 8), (0, 11), (20, 25)])
+    [(0, 11), (20, 25)]
+    """
+    kept: list[Span] = []
+    for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
+        if all(end <= other[0] or other[1] <= start for other in kept):
+            kept.append((start, end))
+    return sorted(kept)
+
+
 @dataclass(frozen=True)
 class Sentence:
     """One sentence: its surface tokens and their annotation, immutable.
@@ -185,10 +198,7 @@ class Sentence:
         """
         assert self.spaces is not None
         before, after = (True, *self.spaces[:-1]), (*self.spaces[:-1], True)
-        seams = [
-            (token, first, last, _seam_kind(token, first))
-            for token, first, last in zip(self.tokens, before, after, strict=True)
-        ]
+        seams = list(zip(self.tokens, before, after, map(_seam_kind, self.tokens, before), strict=True))
         left = (not first and kind == "left" and (last or token not in _JOINERS) for token, first, last, kind in seams)
         return tuple(left), tuple(not last and kind == "right" for _, _, last, kind in seams)
 
@@ -341,23 +351,12 @@ def base_noun_phrases(sentence: Sentence) -> list[Span]:
         if groups[token] in _OF_DEPENDENT[token > heads[token]]:
             starts[token], ends[token] = _block(branch, groups, starts, ends, _OF_DEPENDENT)
 
-    spans: list[Span] = []
-    done = 0  # where the last one ends
+    spans = set()
     for token, tag in enumerate(upos):
-        if tag not in head_tags or _no_head(deprels[token]):
-            continue
-        span = phrases[token]
-        if "PUNCT" in upos[slice(*span)]:
-            span = _punctuated(sentence.tokens, upos, span)
-        if span[0] < done:
-            # Two blocks of a tree are nested or apart: the outer one stays.
-            while spans and spans[-1][0] >= span[0]:
-                spans.pop()
-            if spans and spans[-1][1] > span[0]:
-                continue
-        spans.append(span)
-        done = span[1]
-    return spans
+        if tag in head_tags and not _no_head(deprels[token]):
+            span = phrases[token]
+            spans.add(_punctuated(sentence.tokens, upos, span) if "PUNCT" in upos[slice(*span)] else span)
+    return longest(spans)  # two blocks of a tree are nested or apart
 
 
 #: The groups of labels, see ``noun_phrases.yaml``, that a word's block takes up before and after the word:

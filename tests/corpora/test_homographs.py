@@ -40,7 +40,6 @@ def test_own_lexicon_is_large_and_consistent():
     assert len(lexicon) >= 40
     for word, homograph in lexicon.homographs.items():
         assert word.isalpha() and word.islower()
-        assert homograph.conflicts() == []
         for cluster in homograph.clusters:
             assert cluster.gloss, f"{word}/{cluster.name} has no gloss"
             assert len(cluster.translations) >= 2, f"{word}/{cluster.name} has one translation"

@@ -119,12 +119,8 @@ class Homograph:
             if not cluster.translations or "" in cluster.keys:
                 problem = f"the cluster '{cluster.name}' has no translation, or an empty one"
                 raise NbkitError(f"homograph '{self.word}': {problem}")
-        for conflict in self.conflicts():
+        for conflict in find_conflicts(self.word, self.clusters, self.ambiguous):
             raise NbkitError(str(conflict))
-
-    def conflicts(self) -> list[Conflict]:
-        """The translations that occur in more than one cluster, or in one and among the ambiguous ones."""
-        return find_conflicts(self.word, self.clusters, self.ambiguous)
 
     @cached_property
     def by_key(self) -> dict[str, SenseCluster]:
@@ -285,6 +281,17 @@ class _Entry(NamedTuple):
     shared: Mapping[str, Collection[str]] = {}
 
 
+class _Listing(NamedTuple):
+    """What a file lists: an entry for each word, and its languages if it names them.
+
+    line: where a translation of a word stands in the file, or the word itself with "".
+    """
+
+    entries: Mapping[str, _Entry]
+    line: Callable[[str, str], int]
+    languages: tuple[str, str] | None = None
+
+
 def _read(path: Path, schema: Any, what: str, expected: str) -> tuple[Any, Callable[[Location, str], int]]:
     """Validate a file by a pydantic *schema*: its content, and a function that finds the line of a translation.
 
@@ -310,8 +317,8 @@ def _read(path: Path, schema: Any, what: str, expected: str) -> tuple[Any, Calla
         raise DataError(f"{'.'.join(map(str, place))}: {message}", path, lines.line(place)) from None
 
 
-def read_yaml(path: Path, name: str, *, on_conflict: OnConflict = "raise") -> HomographLexicon:
-    """The lexicon in a YAML file of the project's schema. Raises `DataError` with file and line."""
+def _read_yaml(path: Path) -> _Listing:
+    """What a YAML file of the project's schema lists. Raises `DataError` with file and line."""
     file, line = _read(path, _File, "invalid YAML", "source, target and homographs")
     entries = {
         word: _Entry(
@@ -320,16 +327,15 @@ def read_yaml(path: Path, name: str, *, on_conflict: OnConflict = "raise") -> Ho
         )
         for word, senses in file.homographs.items()
     }
-    src, tgt = file.source, file.target
-    return _lexicon(entries, lambda word, each: line(("homographs", word), each), path, name, src, tgt, on_conflict)
+    return _Listing(entries, lambda word, each: line(("homographs", word), each), (file.source, file.target))
 
 
-def read_published(path: Path, name: str, src: str, tgt: str, *, on_conflict: OnConflict = "raise") -> HomographLexicon:
-    """The lexicon in a JSON file of the paper's format. Raises `DataError` with file and line.
+def _read_published(path: Path) -> _Listing:
+    """What a JSON file of the paper's format lists. Raises `DataError` with file and line.
 
     ``[AMBIGUOUS SENSES]`` and ``[BLACKLISTED SENSES]`` are ambiguous here. Blanks and commas around a translation are
-    stripped; repeats within a cluster count once. The published file has no language codes: pass them as *src* and
-    *tgt*. It is read as the YAML that it is, whose nodes know their lines.
+    stripped; repeats within a cluster count once. The published file has no language codes. It is read as the YAML
+    that it is, whose nodes know their lines.
     """
     schema = dict[str, dict[str, _PublishedCluster]]
     words, line = _read(path, schema, "invalid JSON", "homographs with their clusters")
@@ -344,7 +350,7 @@ def read_published(path: Path, name: str, src: str, tgt: str, *, on_conflict: On
                     shared[translation_key(translation)].add(number)
         ambiguous = {one for each in numbered.values() for one in (*each.ambiguous, *each.misleading)}
         entries[word] = _Entry(clusters, ambiguous, shared)
-    return _lexicon(entries, lambda word, each: line((word,), each), path, name, src, tgt, on_conflict)
+    return _Listing(entries, lambda word, each: line((word,), each))
 
 
 class MucowItem(NamedTuple):
@@ -370,9 +376,7 @@ def read_mucow(path: Path) -> list[MucowItem]:
     return items
 
 
-def mucow_homographs(
-    path: Path, name: str, src: str, tgt: str, *, on_conflict: OnConflict = "raise"
-) -> HomographLexicon:
+def _mucow_homographs(path: Path) -> _Listing:
     """The words of a file of MuCoW: a sense, called by its first translation, for each set of right words.
 
     Wrong words that are nowhere right belong to a sense "other". Raises `DataError` with file and line.
@@ -395,14 +399,20 @@ def mucow_homographs(
         if rest := {each for item in own for each in item.wrong}.difference(*senses):
             clusters.append(SenseCluster("other", frozenset(rest)))
         entries[word] = _Entry(clusters)
-    return _lexicon(entries, line, path, name, src, tgt, on_conflict)
+    return _Listing(entries, line)
 
 
-def _lexicon(
-    entries: Mapping[str, _Entry], line: Callable[[str, str], int], path: Path, name: str, src: str, tgt: str,
-    on_conflict: OnConflict,
-) -> HomographLexicon:  # fmt: skip
-    """The lexicon of what a file lists. line: where a translation of a word stands, or the word itself with ""."""
+#: How the files end that say what is right in MuCoW.
+MUCOW = ".key.txt"
+_READERS = {".yaml": _read_yaml, ".yml": _read_yaml, ".json": _read_published, MUCOW: _mucow_homographs}
+
+
+def read_lexicon(path: Path, name: str, src: str, tgt: str, *, on_conflict: OnConflict = "raise") -> HomographLexicon:
+    """The lexicon in a file, by how its name ends. src, tgt: its languages, unless it names them itself.
+
+    Raises `DataError` with file and line.
+    """
+    entries, line, languages = _READERS[_suffix(path.name)](path)
     homographs, dropped = {}, []
     for word, entry in entries.items():
         conflicts = find_conflicts(word, entry.clusters, entry.ambiguous)
@@ -415,7 +425,7 @@ def _lexicon(
         except NbkitError as error:
             raise DataError(str(error), path, line(word, "")) from None
     try:
-        return HomographLexicon(name, src, tgt, homographs, tuple(dropped))
+        return HomographLexicon(name, *(languages or (src, tgt)), homographs, tuple(dropped))
     except NbkitError as error:
         raise DataError(str(error), path) from None
 
@@ -461,12 +471,11 @@ def repaired(lexicon: HomographLexicon, repairs: Mapping[str, Sequence[Mapping[s
     """
     homographs = dict(lexicon.homographs)
     for word in repairs.keys() & homographs.keys():
-        own = homographs[word]
-        homographs[word] = _changed(word, _Entry(own.clusters, own.ambiguous, own.shared), repairs[word])
+        homographs[word] = _changed(word, homographs[word], repairs[word])
     return replace(lexicon, homographs=homographs)
 
 
-def _changed(word: str, entry: _Entry, changes: Sequence[Mapping[str, Any]]) -> Homograph:
+def _changed(word: str, entry: _Entry | Homograph, changes: Sequence[Mapping[str, Any]]) -> Homograph:
     """The homograph that an entry is after *changes* (see `repaired`); senses without a translation are dropped."""
     senses = [(each.name, set(each.translations), each.gloss) for each in entry.clusters]
     ambiguous, shared = set(entry.ambiguous), {key: set(names) for key, names in entry.shared.items()}
@@ -500,8 +509,6 @@ def _changed(word: str, entry: _Entry, changes: Sequence[Mapping[str, Any]]) -> 
 # ----------------------------------------------------------------------------
 # Lexicons by name or file.
 
-#: How the files end that say what is right in MuCoW.
-MUCOW = ".key.txt"
 #: Names to functions of the target language.
 HOMOGRAPHS: Registry[Callable[[str], HomographLexicon]] = Registry("homograph lexicon")
 
@@ -556,17 +563,17 @@ def load_homographs(
         return _ADDITIONS[addition](replace(lexicon, name=f"{lexicon.name}+{addition}"))
     if spec in HOMOGRAPHS:
         return _check_languages(HOMOGRAPHS.get(spec)(tgt), spec, src, tgt)
-    suffix = MUCOW if spec.endswith(MUCOW) else Path(spec).suffix.lower()
-    if suffix not in (".yaml", ".yml", ".json", MUCOW):
-        if "/" in spec or "$" in spec or suffix:
+    if _suffix(spec) not in _READERS:
+        if "/" in spec or "$" in spec or _suffix(spec):
             raise NbkitError(f"homograph lexicon '{spec}': expected a path that ends in .yaml, .json or {MUCOW}")
         raise UnknownNameError("homograph lexicon", spec, HOMOGRAPHS.names())
     path = Path(expand_path(spec, _THING))
-    if suffix == MUCOW:
-        return mucow_homographs(path, path.name, src, tgt, on_conflict=on_conflict)
-    if suffix == ".json":
-        return read_published(path, path.name, src, tgt, on_conflict=on_conflict)
-    return _check_languages(read_yaml(path, path.name, on_conflict=on_conflict), str(path), src, tgt)
+    return _check_languages(read_lexicon(path, path.name, src, tgt, on_conflict=on_conflict), str(path), src, tgt)
+
+
+def _suffix(name: str) -> str:
+    """The ending of a file's name that says how it is read."""
+    return MUCOW if name.endswith(MUCOW) else Path(name).suffix.lower()
 
 
 def _check_languages(lexicon: HomographLexicon, shown: str, src: str, tgt: str) -> HomographLexicon:
@@ -597,7 +604,7 @@ def own_homographs(tgt: str = "de") -> HomographLexicon:
         way_out = "give the run its own lexicon (lexicon: FILE, such as nbkit/corpora/homographs/en-de.yaml)"
         raise LanguageDataError("homographs with translations", tgt, known, way_out)
     with as_file(folder / f"en-{tgt}.yaml") as path:
-        return read_yaml(path, "own")
+        return read_lexicon(path, "own", "en", tgt)
 
 
 @cache
@@ -618,6 +625,4 @@ _ADDITIONS: dict[str, Callable[[HomographLexicon], HomographLexicon]] = {
 HOMOGRAPHS.register("own", own_homographs, summary="nbkit's own English noun homographs, into German")
 
 
-HOMOGRAPHS.register(
-    "sandbox", "nbkit.corpora.homographs:sandbox_homographs", summary="the homographs of the built-in world"
-)
+HOMOGRAPHS.register("sandbox", sandbox_homographs, summary="the homographs of the built-in world")

@@ -6,9 +6,7 @@ Source: idioms paper, §3.1 and Table 1.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import as_file, files
@@ -17,11 +15,11 @@ from pathlib import Path
 from nbkit.corpora import sandbox
 from nbkit.corpora.readers import RawPair, as_pair
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import aligned_lines, atomic_write, good
+from nbkit.files import aligned_lines, good, write_file
 from nbkit.languages import base_language
 from nbkit.seeding import address
 from nbkit.text.phrases import PhraseMatcher, read_phrases, stop_words
-from nbkit.text.sentences import Pair
+from nbkit.text.sentences import Pair, longest
 from nbsandbox.sentences import sentence_key
 
 # ----------------------------------------------------------------------------
@@ -158,24 +156,11 @@ def _annotated(pair: RawPair, line: str, path: Path, number: int) -> IdiomPair:
     idiom, listed = columns
     if not idiom.strip() or not _SPANS.fullmatch(listed.strip()):
         raise DataError(f"expected spans such as [(12, 25), (40, 53)] after the idiom, found {listed!r}", path, number)
-    places = longest([(int(start), int(end)) for start, end in _SPAN.findall(listed)])
+    places = longest((int(start), int(end)) for start, end in _SPAN.findall(listed))
     try:
-        return IdiomPair(pair.id, pair.source, pair.target, idiom.strip(), places)
+        return IdiomPair(pair.id, pair.source, pair.target, idiom.strip(), tuple(places))
     except NbkitError as error:
         raise DataError(str(error), path, number) from None
-
-
-def longest(places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Of ranges that overlap the longest, of equally long ones the first; from left to right.
-
-    >>> longest([(0, 8), (0, 11), (20, 25)])
-    ((0, 11), (20, 25))
-    """
-    kept: list[tuple[int, int]] = []
-    for start, end in sorted(places, key=lambda place: (place[0] - place[1], place[0])):
-        if all(end <= other[0] or other[1] <= start for other in kept):
-            kept.append((start, end))
-    return tuple(sorted(kept))
 
 
 def write_idiom_pairs(pairs: Iterable[IdiomPair], source: str | Path, target: str | Path, spans: str | Path) -> None:
@@ -183,16 +168,13 @@ def write_idiom_pairs(pairs: Iterable[IdiomPair], source: str | Path, target: st
 
     Raises `NbkitError` for a text with a line break, which would shift the lines after it.
     """
-    paths = [Path(source), Path(target), Path(spans)]
-    with ExitStack() as stack:
-        unfinished = [stack.enter_context(atomic_write(path)) for path in paths]
-        files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in unfinished]
-        for pair in pairs:
-            rows = pair.source, pair.target, f"{pair.idiom}\t{list(pair.spans)}"
-            for file, row in zip(files, rows, strict=True):
-                if "\n" in row or "\r" in row:
-                    raise NbkitError(f"pair {pair.id}: {row[:60]!r} contains a line break; each text must be one line")
-                file.write(row + "\n")
+    rows = []
+    for pair in pairs:
+        rows.append((pair.source, pair.target, f"{pair.idiom}\t{list(pair.spans)}"))
+        if broken := [text for text in rows[-1] if "\n" in text or "\r" in text]:
+            raise NbkitError(f"pair {pair.id}: {broken[0][:60]!r} contains a line break; each text must be one line")
+    for column, path in enumerate((source, target, spans)):
+        write_file(Path(path), "".join(row[column] + "\n" for row in rows))
 
 
 # ----------------------------------------------------------------------------
@@ -284,12 +266,6 @@ class IdiomSplits:
     test: tuple[IdiomPair, ...]
     discarded: tuple[IdiomPair, ...]
 
-    def frequencies(self) -> dict[str, tuple[int, int]]:
-        """Of each idiom its pairs in idiom-train and in idiom-test, the most frequent first (Figures 10 and 11)."""
-        train, test = (Counter(pair.idiom for pair in part) for part in (self.train, self.test))
-        order = sorted(train | test, key=lambda idiom: (-test[idiom], -train[idiom], idiom))
-        return {idiom: (train[idiom], test[idiom]) for idiom in order}
-
 
 def split_idioms(pairs: Iterable[IdiomPair], *, seed: int = 0) -> IdiomSplits:
     """Half of each idiom's pairs to idiom-train, half to idiom-test (which gets the odd one, as in Table 1).
@@ -305,8 +281,8 @@ def split_idioms(pairs: Iterable[IdiomPair], *, seed: int = 0) -> IdiomSplits:
     >>> pairs = [IdiomPair(str(i), f"a piece of cake {i}", "du gâteau", "piece of cake", ((2, 15),)) for i in range(5)]
     >>> once = IdiomPair("9", "his swan song", "le chant du cygne", "swan song", ((4, 13),))
     >>> splits = split_idioms([*pairs, once])
-    >>> splits.frequencies(), [pair.idiom for pair in splits.discarded]
-    ({'piece of cake': (2, 3)}, ['swan song'])
+    >>> len(splits.train), len(splits.test), [pair.idiom for pair in splits.discarded]
+    (2, 3, ['swan song'])
     """
     known = [(sentence_key(pair.source), pair) for pair in pairs]
     groups: dict[str, list[IdiomPair]] = {}
@@ -410,7 +386,8 @@ def sandbox_idiom_pairs(tgt: str, split: str = "idiom-test") -> tuple[IdiomPair,
 def sandbox_idiom_splits(tgt: str) -> IdiomSplits:
     """Idiom-train and idiom-test of the sandbox; nothing is discarded, as each idiom has several pairs.
 
-    >>> sandbox_idiom_splits("de").frequencies()["kick the bucket"]
-    (72, 72)
+    >>> splits = sandbox_idiom_splits("de")
+    >>> [sum(pair.idiom == "kick the bucket" for pair in part) for part in (splits.train, splits.test)]
+    [72, 72]
     """
     return IdiomSplits(sandbox_idiom_pairs(tgt, "idiom-train"), sandbox_idiom_pairs(tgt, "idiom-test"), ())
