@@ -97,13 +97,12 @@ class Cluster:
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Yield each of *tasks* as it ends. Raises `ClusterError` if the scheduler goes away."""
         has_gpus = any(worker["resources"].get(GPU) for worker in self._workers().values())
-        plain = self.client.get_executor(pure=False, retries=RETRIES)
-        with_gpu = self.client.get_executor(pure=False, retries=RETRIES, resources={GPU: 1}) if has_gpus else plain
+        executor = self.client.get_executor(pure=False, retries=RETRIES)
         waiting: dict[Future[Any], Task] = {}
         try:
             for task in tasks:
-                executor = with_gpu if task.runs_models else plain
-                waiting[executor.submit(run_on_worker, task.function, task.arguments)] = task
+                needs = {GPU: 1} if has_gpus and task.runs_models else None
+                waiting[executor.submit(run_on_worker, task.function, task.arguments, resources=needs)] = task
             while waiting:
                 for future in wait(waiting, LOOK_SECONDS, FIRST_COMPLETED).done:
                     task = waiting.pop(future)
@@ -113,9 +112,8 @@ class Cluster:
                 if not self._workers():
                     tqdm.write("no worker is left; waiting for new ones (Ctrl-C stops)", file=sys.stderr)
         finally:
-            for executor in (plain, with_gpu):
-                with suppress(Exception):
-                    executor.shutdown(wait=False)  # or Ctrl-C would wait for workers that are dead
+            with suppress(Exception):
+                executor.shutdown(wait=False)  # or Ctrl-C would wait for workers that are dead
 
     def _workers(self) -> dict[str, Any]:
         """The scheduler's workers by address."""

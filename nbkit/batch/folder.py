@@ -54,9 +54,8 @@ def run_folder() -> Iterator[str]:
         yield folder
 
 
-def sweep() -> list[Path]:
-    """Remove and return the folders of killed runs; those whose owner is alive stay."""
-    swept = []
+def sweep() -> None:
+    """Remove the folders of killed runs; those whose owner is alive stay."""
     for folder in {place for parent in (tempfile.gettempdir(), "/tmp") for place in Path(parent).glob(f"{PREFIX}*")}:
         with suppress(OSError, Timeout):
             found = folder.lstat()
@@ -66,8 +65,6 @@ def sweep() -> list[Path]:
                 continue
             with FileLock(folder / LOCK, timeout=0):
                 shutil.rmtree(folder, ignore_errors=True)
-            swept.append(folder)
-    return swept
 
 
 # ----------------------------------------------------------------------------

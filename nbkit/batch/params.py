@@ -15,7 +15,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from nbkit.batch import bundled, find_notebook, find_params
 from nbkit.errors import NbkitError, ParamsError, closest, schema_problems, suggestion
 from nbkit.files import looks_secret, read_text, unstorable
-from nbkit.models.python import unstored_models
 from nbkit.models.services.commands import commands_allowed
 from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
@@ -262,11 +261,6 @@ def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
             found.append(f"{str(error.filename)[:200]}: {error.strerror}")
         problems += [Problem(f"{entry.place_of(text)} ({entry.name})", text) for text in found]
     return problems
-
-
-def not_remembered(run: RunFile) -> list[str]:
-    """The models of *run* whose results are not remembered: Python code without an identity."""
-    return unstored_models([entry.study.inputs(entry.params) for entry in entries(run)])
 
 
 def programs(params: Iterable[StudyParams]) -> list[str]:

@@ -54,8 +54,7 @@ def read_source(path: Path) -> Source:
     except SyntaxError as error:
         raise DataError(f"a code cell is not valid Python: {error.msg}: {(error.text or '').strip()}", path) from None
     declared = {name for tree, tags in trees if "parameters" in tags for name in _assigned_names(tree)}
-    digest = hashlib.blake2b(json.dumps(cells).encode(), digest_size=16).hexdigest()
-    return Source(path, tuple(text for text, _ in code), frozenset(declared), digest)
+    return Source(path, tuple(text for text, _ in code), frozenset(declared), _key(cells))
 
 
 def _assigned_names(tree: ast.Module) -> set[str]:
@@ -153,8 +152,8 @@ def make_plan(run: RunFile) -> Plan:
     return Plan(run, tuple(checked), cells, tuple(executions), tuple(dict.fromkeys(forgets)), found)
 
 
-def _key(depends: Mapping[str, Any]) -> str:
-    """The digest of all that an execution depends on."""
+def _key(depends: Any) -> str:
+    """The digest of all that something depends on."""
     return hashlib.blake2b(json.dumps(depends, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 

@@ -188,10 +188,9 @@ def _prepare(run_file: str | Path | RunFile, output: str | Path | None, workers:
     run_file = run_file if isinstance(run_file, RunFile) else read(run_file)
     try:
         plan = make_plan(run_file)
-    except ParamsError:
-        raise
-    except NbkitError:
-        _refuse_problems(run_file)  # says the same with file and line, and all of it at once
+    except NbkitError as error:
+        if not isinstance(error, ParamsError):
+            _refuse_problems(run_file)  # says the same with file and line, and all of it at once
         raise
     folder = OutputFolder(Path(output) if output is not None else Path("outputs") / run_file.name)
     folder.check_owner(run_file.owner)

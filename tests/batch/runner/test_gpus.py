@@ -129,5 +129,5 @@ def test_a_run_that_is_stopped_ends_both_kinds_of_workers():
 
 def test_the_environment_of_workers_on_gpus_lets_tokenizers_have_threads(four):
     found = gpus.local_processes(2, worker_environment(1), units("auto"))
-    assert found.gpu_environment["TOKENIZERS_PARALLELISM"] == "true"
-    assert found.environment["TOKENIZERS_PARALLELISM"] == "false"
+    name = "TOKENIZERS_PARALLELISM"
+    assert found._environment_of("0")[name] == "true" and found._environment_of("")[name] == "false"
