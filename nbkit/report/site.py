@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +34,7 @@ from nbkit.report.page import PROVENANCE_CLASS, Excerpt, cells, excerpt, read_no
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.named import is_sandbox
+from nbkit.studies.results import written_key
 from nbkit.yaml_text import read_own
 
 
@@ -64,8 +64,8 @@ def named(value: str, facet: str) -> str:
 # ----------------------------------------------------------------------------
 # The records in the output folder of a run: one of the run, one per executed notebook.
 
-#: Facets that the index can be filtered by, in this order; other tags follow in order of appearance.
-FACETS = ("study", "run", "language", "model", "status")
+#: Facets that the index can be filtered by, in this order; other tags follow in order of appearance, then the status.
+FACETS = ("study", "run", "language", "model")
 
 
 class _Record(BaseModel):
@@ -150,9 +150,9 @@ class Run(_Record):
     @property
     def outcomes(self) -> dict[str, Path]:
         """The files of outcomes that can be read, by entry of the run file."""
-        names = [grid.name or grid.study for grid in self.runs]
-        files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_safe_name(name)}
-        return {name: path for name, path in files.items() if _is_parquet(path)}
+        names = [grid.name for grid in self.runs if is_safe_name(grid.name)]
+        files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names}
+        return {name: path for name, path in files.items() if written_key(path) is not None}
 
     @property
     def is_sandbox(self) -> bool:
@@ -190,16 +190,13 @@ def read_run(folder: Path) -> Run:
     entries = [_entry(folder, path) for path in sorted((folder / "cells").glob("*.json"))]
     shown = [entry for entry in entries if entry.notebook.is_file()]
     order = {label: i for i, label in enumerate(run.order)}
-    languages = {code: i for i, code in enumerate(in_order(e.tags.get("language", "") for e in shown))}
-
     grids = {grid.name: i for i, grid in enumerate(run.runs)}
     mains = {grid.name: _main(grid.study) for grid in run.runs}
 
     def place(entry: Entry) -> tuple:
         """As pages are best read: grid by grid, first those of one model, then the headline's, then the others."""
         grid, planned = entry.tags.get("run", ""), order.get(entry.label, len(order))
-        reading = (grids.get(grid, len(grids)), entry.scope == "grid", entry.page != mains.get(grid), planned)
-        return *reading, languages[entry.tags.get("language", "")], entry.label
+        return grids.get(grid, len(grids)), entry.scope == "grid", entry.page != mains.get(grid), planned
 
     # Recorded by `provenance.collect` for the run, else for its last entry.
     ordered = sorted(shown, key=place)
@@ -341,16 +338,6 @@ def archive_without_text(output_folder: Path) -> Path:
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
 
 
-def _is_parquet(path: Path) -> bool:
-    """Whether *path* is a Parquet file, by what it ends with: a report does without a broken one."""
-    try:
-        with path.open("rb") as file:
-            file.seek(-4, os.SEEK_END)
-            return file.read() == b"PAR1"
-    except OSError:
-        return False
-
-
 @dataclass(frozen=True)
 class _Site:
     """A run as pages. files: its saved figures and tables. with_text: False for `archive_without_text`."""
@@ -439,7 +426,7 @@ class _Site:
         runs = [entry for entry in self.run.entries if entry.scope != "grid"]
         facets = _facets(runs)
         chosen_from = {facet: values for facet, values in facets.items() if len(values) > 1}
-        sections = {each.name: _Section(each.name) for each in self.run.runs if each.name}
+        sections = {each.name: _Section(each.name) for each in self.run.runs}
         for entry, glance in listed:  # by the entry of the run file that they belong to
             name = entry.tags.get("run", "")
             sections.setdefault(name, _Section(name)).pages.append((entry, glance))
@@ -499,8 +486,7 @@ def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
     for entry in entries:
         for facet, value in entry.facets.items():
             found.setdefault(facet, {})[value] = None
-    places = {facet: place for place, facet in enumerate(FACETS)}
-    names = sorted(found, key=lambda facet: (facet == "status", places.get(facet, len(FACETS))))
+    names = sorted(found, key=lambda facet: (facet == "status", (*FACETS, facet).index(facet)))
     return {name: in_order(found[name]) if name == "language" else list(found[name]) for name in names}
 
 

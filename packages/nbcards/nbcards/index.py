@@ -43,8 +43,7 @@ class Index:
     @cached_property
     def _answers(self) -> dict[str, answers.Answers]:
         """The answers of each entry of the run, by its name."""
-        named = [each for each in self.run.runs if each.name]
-        return {each.name: answers.of_entry(self.run.folder, each.name, each.study) for each in named}
+        return {each.name: answers.of_entry(self.run.folder, each.name, each.study) for each in self.run.runs}
 
     @cached_property
     def _titles(self) -> dict[str, str]:
@@ -77,7 +76,7 @@ class Index:
     @property
     def _runs(self) -> list[tuple[str, str, Any]]:
         """(name, study, parameters) of each entry of the run."""
-        return [(each.name or each.study, each.study, each.params) for each in self.run.runs]
+        return [(each.name, each.study, each.params) for each in self.run.runs]
 
     def sentences_digest(self, provenance: str) -> str:
         """The digest of everything that the page of sentences is made of. provenance: the page's footer as HTML."""
