@@ -6,6 +6,7 @@ import hashlib
 from base64 import b64encode
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -40,4 +41,9 @@ def environment(*folders: Path) -> Environment:
 def source_digest(folder: Path) -> str:
     """A digest of the code in *folder* and of its templates: pages of another version are made again."""
     sources = sorted([*(folder / "templates").iterdir(), *folder.glob("*.py")])
-    return hashlib.blake2b("".join(map(file_digest, sources)).encode(), digest_size=16).hexdigest()
+    return digest_of(*map(file_digest, sources))
+
+
+def digest_of(*parts: Any) -> str:
+    """A digest of what a page is made of."""
+    return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

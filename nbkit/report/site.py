@@ -7,7 +7,6 @@ or the templates changed.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import re
@@ -23,13 +22,13 @@ from jinja2 import Environment
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import json_object, write_file
+from nbkit.files import file_digest, json_object, write_file
 from nbkit.languages import in_order, language_name
 from nbkit.models import label
 from nbkit.progress import duration
 from nbkit.provenance import Footer
 from nbkit.registry import find_package
-from nbkit.report.frame import environment, source_digest
+from nbkit.report.frame import digest_of, environment, source_digest
 from nbkit.report.page import PROVENANCE_CLASS, Excerpt, cells, excerpt, read_notebook, without_text
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
@@ -390,11 +389,8 @@ class _Site:
         """Digest of everything that a page is made of."""
         names = [other and (other.file, other.name) for other in around]
         run = self.run.title, self.run.is_sandbox, self.made_with, self.has_sentences
-        surroundings = repr((run, names, self.files_of(entry)))
-        source, digest = source_digest(Path(__file__).parent), hashlib.blake2b(digest_size=16)
-        for part in (source.encode(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
-            digest.update(hashlib.blake2b(part).digest())
-        return digest.hexdigest()
+        made_of = source_digest(Path(__file__).parent), file_digest(entry.notebook), entry.record
+        return digest_of(run, names, self.files_of(entry), *made_of)
 
     def page(self, entry: Entry, before: Entry | None, after: Entry | None, digest: str = "") -> str:
         """The HTML page of *entry*, with links to the entries *before* and *after* it."""

@@ -6,7 +6,6 @@ block of text, deflated and written into the page as base64; ``sentences.js`` un
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zlib
 from base64 import b64encode
@@ -37,15 +36,6 @@ _NONE = -1
 _ANSWER = ("item", "system", "groupsOf", "source", "changed", "reference", "output", "spansOf")
 _RESULT = ("answer", "measure", "value", "verdict", "reason")
 _ITEM = ((0, "entry"), (1, "direction"))
-
-
-def digest(files: Mapping[str, Path]) -> str:
-    """The digest of all files of outcomes, on which the page depends beside the run's records. files: by entry."""
-    state = hashlib.blake2b(digest_size=16)
-    for name, path in files.items():
-        with path.open("rb") as file:
-            state.update(name.encode() + hashlib.file_digest(file, "blake2b").digest())
-    return state.hexdigest()
 
 
 class Numbered(dict[Any, int]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from math import ceil, floor
 from pathlib import Path
 from types import SimpleNamespace
@@ -371,6 +370,8 @@ def _excerpt(item: Item, text: str) -> tuple[int, int]:
 
 _WIDTH, _LEFT, _ROW, _TOP = 640, 170, 24, 22
 _LEAST = 0.2  # that an axis of scores spans, so that a small difference looks small
+#: How a picture looks, on a page of nbkit (in its colours) and in a notebook.
+_STYLE = Markup((TEMPLATES / "measure.css").read_text(encoding="utf-8"))
 
 
 def picture(measure: MeasureOf, study: str = "", link: Callable[..., str] = lambda *of: "") -> Markup:
@@ -385,17 +386,11 @@ def picture(measure: MeasureOf, study: str = "", link: Callable[..., str] = lamb
     height = _TOP + _ROW * len(known) + 26
     summary = "; ".join(f"{value.system}: {measure.with_interval(value)}" for value in known)
     to = ["" if value in measure.people else link(study, measure, value) for value in known]
-    head = Markup("<title>{}</title><style>{}</style>").format(measure.label, Markup(_style()))
+    head = Markup("<title>{}</title><style>{}</style>").format(measure.label, _STYLE)
     parts = map(Markup, _picture_parts(measure, known, scale(low, high, _LEFT, _WIDTH - 24), to))
     role = "group" if any(to) else "img"
     label = f"{measure.label}: {summary}"
     return svg([head, *parts], _WIDTH, height, label, "measure", role=role, fixed=False)
-
-
-@cache
-def _style() -> str:
-    """How a picture looks, on a page of nbkit (in its colours) and in a notebook."""
-    return (TEMPLATES / "measure.css").read_text(encoding="utf-8")
 
 
 def _axis_ends(measure: MeasureOf, known: list[Value]) -> tuple[float, float]:

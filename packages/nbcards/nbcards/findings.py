@@ -210,12 +210,8 @@ def _independent_difference(one: _Interval, other: _Interval) -> _Interval:
     (0.3, 0.158..., 0.441...)
     """
     (mean, low, high), (mean_2, low_2, high_2) = one, other
-    value = mean - mean_2
-    return (
-        value,
-        float(value - np.hypot(mean - low, high_2 - mean_2)),
-        float(value + np.hypot(high - mean, mean_2 - low_2)),
-    )
+    value, below, above = mean - mean_2, np.hypot(mean - low, high_2 - mean_2), np.hypot(high - mean, mean_2 - low_2)
+    return value, float(value - below), float(value + above)
 
 
 def _verdict(low: float, high: float, than: float, wanted: str) -> Verdict:

@@ -6,7 +6,6 @@ nbkit's report asks for it by the group of entry points ``nbkit.report``, with i
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +15,10 @@ from typing import Any
 from markupsafe import Markup
 
 from nbcards import answers, ranks
-from nbcards.browser import digest, pack, sentences_page
+from nbcards.browser import pack, sentences_page
 from nbcards.pages import code_digest, rendered
+from nbkit.files import file_digest
+from nbkit.report.frame import digest_of
 
 #: From an entry of a run and a notebook to the file of the page that shows it over the whole grid; "" if there is none.
 Page = Callable[[str, str], str]
@@ -80,10 +81,8 @@ class Index:
 
     def sentences_digest(self, provenance: str) -> str:
         """The digest of everything that the page of sentences is made of. provenance: the page's footer as HTML."""
-        state = hashlib.blake2b(digest_size=16)
-        state.update(repr((self._runs, self.run.title, self.run.is_sandbox, provenance, code_digest())).encode())
-        state.update(digest(self.run.outcomes).encode())
-        return state.hexdigest()
+        files = {name: file_digest(path) for name, path in self.run.outcomes.items()}
+        return digest_of(self._runs, self.run.title, self.run.is_sandbox, provenance, code_digest(), files)
 
     def sentences(self, provenance: str, digest: str) -> str:
         """The page of all sentences, which leads back to ``index.html``."""

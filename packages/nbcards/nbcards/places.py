@@ -31,9 +31,7 @@ def outcomes_at(place: Any) -> list[Outcomes]:
     path = Path(place)
     if not path.exists():
         raise NbkitError(f"{path}: no such file or folder; outcomes, a run's output folder or a card are expected")
-    files = [path]
-    if path.is_dir():
-        files = sorted((path / "outcomes").glob("*.parquet"))
+    files = sorted((path / "outcomes").glob("*.parquet")) if path.is_dir() else [path]
     found = [each for file in files for each in read_outcomes(file, STUDIES)]
     if not files:
         found = [computed(params, texts=True) for params in recorded_params(path).values()]

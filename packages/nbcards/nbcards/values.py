@@ -225,15 +225,11 @@ def revealing(rows: pd.DataFrame, measure: Measure, group: str = "") -> dict[str
     ranked = known.assign(far=(known["score"] - known["score"].mean()).abs()).sort_values("item", kind="stable")
     if ranked["score"].nunique() == 1:
         return {"typical": ranked.index[0]}
-    low, high = ranked["score"].idxmin(), ranked["score"].idxmax()
+    scores = -ranked["score"] if measure.better == "lower" else ranked["score"]
+    first, last = scores.idxmin(), scores.idxmax()
     if group and measure.better is not None:
-        bad = ranked["score"].min() if measure.better == "higher" else ranked["score"].max()
-        of_group = ranked[(ranked["group"] == group) & (ranked["score"] == bad)]
-        if len(of_group):
-            low, high = (of_group.index[0], high) if measure.better == "higher" else (low, of_group.index[0])
-    typical = ranked[~ranked.index.isin([low, high])]["far"]
-    found = {"lowest": low, "typical": typical.idxmin() if len(typical) else None, "highest": high}
-    if measure.better is not None:
-        worst, best = (low, high) if measure.better == "higher" else (high, low)
-        found = {"worst": worst, "typical": found["typical"], "best": best}
-    return {name: place for name, place in found.items() if place is not None}
+        first = next(iter(ranked.index[(ranked["group"] == group) & (scores == scores.min())]), first)
+    names = ("lowest", "highest") if measure.better is None else ("worst", "best")
+    others = ranked["far"].drop([first, last])
+    typical = {"typical": others.idxmin()} if len(others) else {}
+    return {names[0]: first, **typical, names[1]: last}
