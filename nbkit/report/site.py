@@ -28,7 +28,7 @@ from nbkit.models import label
 from nbkit.progress import duration
 from nbkit.provenance import Footer
 from nbkit.registry import find_package
-from nbkit.report.frame import digest_of, environment, source_digest
+from nbkit.report.frame import cached_by_file, digest_of, environment, source_digest
 from nbkit.report.page import PROVENANCE_CLASS, Excerpt, cells, excerpt, read_notebook, without_text
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
@@ -412,9 +412,8 @@ class _Site:
         )  # fmt: skip
 
     def excerpt(self, entry: Entry) -> Excerpt:
-        """The excerpt of an entry's notebook that the index shows; read once per state of the file."""
-        state = entry.notebook.stat()
-        return _excerpt(entry.notebook, (state.st_mtime_ns, state.st_size), self.with_text)
+        """The excerpt of an entry's notebook that the index shows."""
+        return _excerpt(entry.notebook, self.with_text)
 
     def index(self) -> str:
         """The HTML of the index: answers, outcomes and a link to every page."""
@@ -463,9 +462,9 @@ class _Section:
         return next((page for page in first if 0 < len(page[1].figure) < _THUMBNAIL_BYTES), None)
 
 
-@lru_cache(maxsize=4096)
-def _excerpt(notebook: Path, state: tuple[int, int], with_text: bool) -> Excerpt:
-    """The excerpt of a notebook, cached by the *state* of its file."""
+@cached_by_file
+def _excerpt(notebook: Path, with_text: bool) -> Excerpt:
+    """The excerpt of the notebook in a file."""
     found = read_notebook(notebook)
     return excerpt(found if with_text else without_text(found))
 

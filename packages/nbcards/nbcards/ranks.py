@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from nbcards.answers import direction
 from nbcards.paired import ranked
 from nbcards.values import DIRECTION, FEW
 from nbkit.errors import NbkitError
+from nbkit.report.frame import cached_by_file
 from nbkit.studies import Outcomes, read_outcomes
 from nbkit.studies.behaviours import BAR, Behaviour, Columns, Judged, Measure, Read, is_people
 
@@ -59,9 +59,8 @@ def boards(files: Mapping[str, Path], health: Sequence[Mapping[str, Any]] = ()) 
     """The rankings of a run. files: outcomes by entry; health: records of health (`nbkit.report.site.Run`)."""
     found: list[Board] = []
     for name, path in files.items():
-        state = path.stat()
         with suppress(NbkitError):  # the entry's section says what is wrong with its file
-            found += _boards_of_entry(path, name, (state.st_mtime_ns, state.st_size))
+            found += _boards_of_entry(path, name)
     for each in (each for each in health if each.get("measure")):
         outcomes = health_outcomes(each)
         found += _boards_of_table(ranked(outcomes, outcomes.behaviour.headline), each["file"], outcomes.behaviour.title,
@@ -69,9 +68,9 @@ def boards(files: Mapping[str, Path], health: Sequence[Mapping[str, Any]] = ()) 
     return found
 
 
-@lru_cache(maxsize=64)
-def _boards_of_entry(path: Path, name: str, state: tuple[int, int]) -> tuple[Board, ...]:
-    """The rankings from the outcomes at *path* of the entry *name*, cached by *state*: the file's time and size."""
+@cached_by_file
+def _boards_of_entry(path: Path, name: str) -> tuple[Board, ...]:
+    """The rankings from the outcomes at *path* of the entry *name*."""
     [found] = read_outcomes(path, texts=False)
     measures = [each for each in found.behaviour.measures.values() if each.read]
     return tuple(
