@@ -182,15 +182,13 @@ def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile
 def _similar_file(path: Path) -> str:
     """A hint at what *path* may have meant: a run file beside it, or a bundled one."""
     files = (file for file in sorted(path.parent.glob("*.y*ml")) if file.is_file())
-    beside = {file.stem: str(file) for file in files if re.search(rb"^runs:", file.read_bytes(), re.MULTILINE)}
-    if near := closest(path.stem, beside):
-        return f"; did you mean '{beside[near]}'?"
-    if path.is_absolute() or path.parent not in (Path(), Path("params")):  # where `find_params` does not look
-        return ""
-    own = {file.stem: f"params/{file.name}" for file in sorted(bundled("params").glob("*.yaml"))}
-    if near := closest(path.stem, own):
-        return f"; did you mean '{own[near]}' (bundled)?"
-    return f". Bundled run files: {', '.join(own.values())}"
+    beside = {file.stem: f"'{file}'" for file in files if re.search(rb"^runs:", file.read_bytes(), re.MULTILINE)}
+    is_bundled = not path.is_absolute() and path.parent in (Path(), Path("params"))  # where `find_params` looks
+    own = sorted(bundled("params").glob("*.yaml")) if is_bundled else []
+    known = {**{file.stem: f"'params/{file.name}' (bundled)" for file in own}, **beside}
+    if near := closest(path.stem, known):
+        return f"; did you mean {known[near]}?"
+    return f". Bundled run files: {', '.join(f'params/{file.name}' for file in own)}" if own else ""
 
 
 def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = None) -> RunFile:

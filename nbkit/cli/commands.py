@@ -225,8 +225,9 @@ def make(params: NliPermutationParams, form: Path, n: int, system: str | None, c
 
     refuse_programs([params])
     sample = annotation_sample(params, n, model=system, corpus=corpus)
+    instructions = resources.files("nbkit.measure").joinpath("instructions.txt").read_text("utf-8")
     written, key = make_form(
-        sample, form, labels=LABELS, instructions=_instructions(), seed=params.seed,
+        sample, form, labels=LABELS, instructions=instructions.format(labels=", ".join(LABELS)), seed=params.seed,
         provenance={"study": "nli_permutation", "params": params.model_dump(mode="json")},
     )  # fmt: skip
     counts = Counter(zip(sample["length_group"], sample["stratum"], strict=True))
@@ -277,12 +278,6 @@ def _named(forms: tuple[str, ...]) -> dict[str, str]:
             raise NbkitError(f"two forms of annotator '{name}': {named[name]} and {path}; write NAME=FORM")
         named[name] = path
     return named
-
-
-def _instructions() -> str:
-    """The instructions for annotators."""
-    text = resources.files("nbkit.measure").joinpath("instructions.txt").read_text("utf-8")
-    return text.format(labels=", ".join(LABELS))
 
 
 # ----------------------------------------------------------------------------

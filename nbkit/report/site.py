@@ -146,7 +146,7 @@ class Run(_Record):
     health: list[dict[str, Any]] = []
     provenance: dict[str, Any] = {}
 
-    @property
+    @cached_property
     def outcomes(self) -> dict[str, Path]:
         """The files of outcomes that can be read, by entry of the run file."""
         names = [grid.name for grid in self.runs if is_safe_name(grid.name)]
@@ -299,7 +299,7 @@ def build(output_folder: Path) -> Path:
 
     Raises `NbkitError` if the folder is not the output of a run, `DataError` for a damaged file in it.
     """
-    site = _site(output_folder)
+    site = _Site(read_run(Path(output_folder)))
     pages = site.run.folder / "html"
     pages.mkdir(exist_ok=True)
     for leftover in {path.name for path in pages.glob("*.html")} - {entry.file for entry in site.run.entries}:
@@ -317,7 +317,7 @@ def build(output_folder: Path) -> Path:
 def archive(output_folder: Path) -> Path:
     """Pack the site, figures and tables into a zip beside the folder; return its path. Raises like `build`."""
     build(output_folder)
-    site = _site(output_folder)
+    site = _Site(read_run(Path(output_folder)))
     pages = ["index.html", *(f"html/{entry.file}" for entry in site.run.entries)]
     pages += [SENTENCES] if site.has_sentences else []
     return _zipped(site.run.folder, "", {name: (site.run.folder / name).read_bytes() for name in pages + site.files})
@@ -329,21 +329,31 @@ def archive_without_text(output_folder: Path) -> Path:
     It omits the outputs of cells tagged ``corpus-text``, printed lines, error messages, and
     files under ``figures/`` and ``tables/`` whose name ends in ``.texts`` before the suffix.
     """
-    full = _site(output_folder)
-    files = [name for name in full.files if ".texts." not in Path(name).name]
-    site = _Site(full.run.without_messages(), files, with_text=False)
+    site = _Site(read_run(Path(output_folder)).without_messages(), with_text=False)
     members = {"index.html": site.index().encode()}
     members |= {f"html/{spread[0].file}": site.page(*spread).encode() for spread in site.spreads()}
-    return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
+    files = {name: (site.run.folder / name).read_bytes() for name in site.files}
+    return _zipped(site.run.folder, "-no-text", members | files)
 
 
 @dataclass(frozen=True)
 class _Site:
-    """A run as pages. files: its saved figures and tables. with_text: False for `archive_without_text`."""
+    """A run as pages. with_text: False for `archive_without_text`."""
 
     run: Run
-    files: list[str]
     with_text: bool = True
+
+    @cached_property
+    def files(self) -> list[str]:
+        """Figures and tables of the run, as relative paths, without links out of the folder and odd names."""
+        folder, root = self.run.folder, self.run.folder.resolve()
+        return [
+            path.relative_to(folder).as_posix()
+            for room in ("figures", "tables")
+            for path in sorted((folder / room).rglob("*"))
+            if path.suffix in _SUFFIXES and path.is_file() and path.resolve().is_relative_to(root)
+            if all(map(is_safe_name, path.relative_to(folder).parts)) and (self.with_text or ".texts." not in path.name)
+        ]
 
     @cached_property
     def outcomes(self) -> Any:
@@ -469,12 +479,6 @@ def _excerpt(notebook: Path, with_text: bool) -> Excerpt:
     return excerpt(found if with_text else without_text(found))
 
 
-def _site(folder: Path) -> _Site:
-    """The site of a run's folder."""
-    run = read_run(Path(folder))
-    return _Site(run, _saved_files(run.folder))
-
-
 def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
     """Each facet of any entry with its values: languages in the papers' order, others in order of appearance."""
     found: dict[str, dict[str, None]] = {}
@@ -492,18 +496,6 @@ def _recorded_digest(page: Path) -> str | None:
     with page.open("rb") as stream:
         match = _DIGEST.search(stream.read(500))
     return match[1].decode() if match else None
-
-
-def _saved_files(folder: Path) -> list[str]:
-    """Figures and tables of the run, as relative paths, without links out of the folder and odd names."""
-    root = folder.resolve()
-    found = [path for room in ("figures", "tables") for path in sorted((folder / room).rglob("*"))]
-    return [
-        path.relative_to(folder).as_posix()
-        for path in found
-        if path.suffix in _SUFFIXES and path.is_file() and path.resolve().is_relative_to(root)
-        if all(map(is_safe_name, path.relative_to(folder).parts))
-    ]
 
 
 def _zipped(folder: Path, suffix: str, members: Mapping[str, bytes]) -> Path:

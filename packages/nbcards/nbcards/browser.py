@@ -35,7 +35,6 @@ MOST_ITEMS = 100_000
 _NONE = -1
 _ANSWER = ("item", "system", "groupsOf", "source", "changed", "reference", "output", "spansOf")
 _RESULT = ("answer", "measure", "value", "verdict", "reason")
-_ITEM = ((0, "entry"), (1, "direction"))
 
 
 class Numbered(dict[Any, int]):
@@ -103,7 +102,8 @@ class Pack:
         answers = rows.drop_duplicates("place").sort_values("item", kind="stable")
         rows["answer"] = rows["place"].map(dict(zip(answers["place"], range(len(answers)), strict=True)))
         results = rows.sort_values(["answer", "measure"], kind="stable")
-        columns = {name: np.array([item[n] for item in self._items], np.int32) for n, name in _ITEM}
+        firsts = enumerate(("entry", "direction"))  # of an item, before its id
+        columns = {name: np.array([item[n] for item in self._items], np.int32) for n, name in firsts}
         columns |= {name: answers[name].to_numpy(np.int32) for name in _ANSWER}
         columns |= {name: results[name].to_numpy(np.float32 if name == "value" else np.int32) for name in _RESULT}
         # Half a surrogate pair cannot be written.
