@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nbkit.batch.params import RunFile, entries, listing, validate
 from nbkit.batch.plan import merged_units
@@ -21,8 +20,7 @@ from nbkit.files import json_object, write_file
 from nbkit.models.services.outputs import MANIFEST, MissingOutputsError, Round, as_key, rounds, text_digest
 
 
-@dataclass(frozen=True)
-class Sources:
+class Sources(NamedTuple):
     """What `write_sources` found.
 
     waiting: files of earlier rounds whose translations are not there yet. others: what other systems lack.

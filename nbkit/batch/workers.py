@@ -342,7 +342,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         }
         kernel = {"transport": "ipc", "connection_file": f"{own}/kernel.json", "environment": variables}
-        started, clock = time.time(), time.monotonic()
+        clock = time.monotonic()
         error = None
         try:
             papermill.execute_notebook(
@@ -359,7 +359,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
             )
         except PapermillExecutionError as raised:
             error = NotebookFailed(raised.ename, raised.evalue)
-        folder.publish(execution, started, time.monotonic() - clock, error, provenance)
+        folder.publish(execution, time.monotonic() - clock, error, provenance)
     if error is not None:
         raise error
 

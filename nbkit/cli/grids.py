@@ -237,7 +237,7 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
 
     Example: nbkit sources mine.yaml data/mine
     """
-    from nbkit.batch.sources import Sources, write_sources
+    from nbkit.batch.sources import write_sources
 
     grid = read(run_file, settings)
     refuse_programs(entry.params for entry in entries(grid))
@@ -249,7 +249,7 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
         click.echo(f"{each.source}: {len(each.texts):,} texts; {to_do}")
     for name in dict.fromkeys(error.name for error in found.others):
         click.echo(f"{name}: still lacks translations, too: nbkit sources {shlex.quote(str(run_file))} FOLDER")
-    if found == Sources((), (), ()):
+    if not any(found):
         click.echo(f"{folder}: nothing is missing: nbkit run {shlex.quote(str(run_file))}")
         return
     context.exit(_WAITING)

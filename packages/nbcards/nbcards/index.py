@@ -17,8 +17,10 @@ from markupsafe import Markup
 from nbcards import answers, ranks
 from nbcards.browser import pack, sentences_page
 from nbcards.pages import code_digest, rendered
+from nbcards.values import FEW
 from nbkit.files import file_digest
 from nbkit.report.frame import digest_of
+from nbkit.studies.behaviours import is_people
 
 #: From an entry of a run and a notebook to the file of the page that shows it over the whole grid; "" if there is none.
 Page = Callable[[str, str], str]
@@ -62,7 +64,7 @@ class Index:
         return Markup(rendered(
             "index_answers.html.j2", tables=answers.tables(known),
             surprises=[(each, surprise) for each in known for surprise in each.surprises()], boards=boards,
-            titles=self._titles, page=page,
+            titles=self._titles, page=page, few=FEW, is_people=is_people,
         ))  # fmt: skip
 
     def section(self, name: str, page: Page) -> Section | None:

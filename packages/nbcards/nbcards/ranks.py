@@ -17,11 +17,11 @@ import pandas as pd
 
 from nbcards.answers import direction
 from nbcards.paired import ranked
-from nbcards.values import DIRECTION, FEW
+from nbcards.values import DIRECTION
 from nbkit.errors import NbkitError
 from nbkit.report.frame import cached_by_file
 from nbkit.studies import Outcomes, read_outcomes
-from nbkit.studies.behaviours import BAR, Behaviour, Columns, Judged, Measure, Read, is_people
+from nbkit.studies.behaviours import BAR, Behaviour, Columns, Judged, Measure, Read
 
 #: Systems without which there is nothing to rank.
 LEAST = 3
@@ -41,18 +41,6 @@ class Board:
     def direction(self) -> str:
         """Source and target language, as pages write them."""
         return direction(self.rows[0]["source_language"], self.rows[0]["target_language"])
-
-    def shown(self) -> Iterator[dict[str, Any]]:
-        """The rows with values, intervals and ranks as text, for the index."""
-        for row in self.rows:
-            yield {
-                **row,
-                "text": self.measure.written(row["value"]),
-                "interval": self.measure.interval(row["low"], row["high"]),
-                "ranks": f"{row['first']}–{row['last']}" if row["first"] != row["last"] else str(row["first"]),
-                "few": row["n"] < FEW,
-                "people": is_people(row["system"]),
-            }
 
 
 def boards(files: Mapping[str, Path], health: Sequence[Mapping[str, Any]] = ()) -> list[Board]:
