@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from nbkit.batch.workers import Done, Task, call
+from nbkit.batch.workers import Done, Task, call, places
 from nbkit.errors import MissingExtraError, NbkitError, install
 
 if TYPE_CHECKING:
@@ -44,15 +44,14 @@ class ClusterError(NbkitError):
     """A cluster that cannot be used; the run stops, and stored results stay."""
 
 
-def run_on_worker(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def run_on_worker(function: Callable[..., Any], arguments: tuple[Any, ...], where: Mapping[str, str]) -> Any:
     """Call a task's function on a worker of the cluster, one at a time however many threads the worker has.
 
-    A dictionary with ``NBKIT_CACHE`` among the arguments says where the store is; the worker's own variables go first.
+    where: the variables of `places`; the worker's own go first.
     """
     with _one_at_a_time:  # models are loaded once per process and are not thread-safe
         os.environ.update({"TQDM_DISABLE": "1", "TOKENIZERS_PARALLELISM": "false"})
-        here = [{**each, **_OWN} if isinstance(each, dict) and "NBKIT_CACHE" in each else each for each in arguments]
-        return call(function, tuple(here))
+        return call(function, arguments, {**where, **_OWN})
 
 
 @contextmanager
@@ -102,7 +101,7 @@ class Cluster:
         try:
             for task in tasks:
                 needs = {GPU: 1} if has_gpus and task.runs_models else None
-                waiting[executor.submit(run_on_worker, task.function, task.arguments, resources=needs)] = task
+                waiting[executor.submit(run_on_worker, task.function, task.arguments, places(), resources=needs)] = task
             while waiting:
                 for future in wait(waiting, LOOK_SECONDS, FIRST_COMPLETED).done:
                     task = waiting.pop(future)

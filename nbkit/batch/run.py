@@ -30,7 +30,6 @@ from nbkit.batch.workers import (
     Runner,
     Task,
     local_processes,
-    places,
     run_notebook,
     run_on_executor,
     run_outcomes,
@@ -251,9 +250,8 @@ def _runner(
 
 def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     """Run the units stage by stage; yields the failures."""
-    where = places()
     for stage, (_, members) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
-        tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
+        tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments)), u.runs_models) for u in members]
         with closing(_run_with_progress(runner, tasks, f"stage {stage}")) as ended:
             for done in ended:
                 # The others would end alike, after all their work.
@@ -293,7 +291,7 @@ def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> I
             tqdm.write(f"no outcomes of {entry.name}: {why}", file=sys.stderr)
         elif written_key(path) != keys[entry.name]:
             schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
-            arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], places())
+            arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name])
             tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
     for done in _run_with_progress(runner, tasks, "outcomes"):
         yield from _failures(done)

@@ -84,7 +84,7 @@ def _missing(run_file: RunFile) -> Iterator[MissingOutputsError]:
     """Do all units of work that can be done; yields an error for each file of translations that is missing."""
     for unit in merged_units(entries(run_file), count=False):
         try:
-            run_unit(unit.function, unit.arguments, {})
+            run_unit(unit.function, unit.arguments)
         except MissingOutputsError as error:
             yield error
 

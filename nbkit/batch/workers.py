@@ -93,7 +93,7 @@ Runner: TypeAlias = Callable[[Sequence[Task]], Iterator[Done]]
 
 def run_on_executor(executor: Executor, tasks: Sequence[Task]) -> Iterator[Done]:
     """Run *tasks* on an executor that the caller made and will shut down; with the first argument bound, a `Runner`."""
-    running = {executor.submit(call, task.function, task.arguments): task for task in tasks}
+    running = {executor.submit(call, task.function, task.arguments, places()): task for task in tasks}
     try:
         for future in as_completed(running):
             yield Done.of(running[future], future)
@@ -139,7 +139,7 @@ class LocalProcesses(AbstractContextManager["LocalProcesses"]):
             """Give up to *most* waiting tasks to the worker on a GPU, or to those without one ("")."""
             for task in waiting[gpu][:most]:
                 pool = self._pool(gpu, 1 if gpu else workers)
-                running[pool.schedule(call, (task.function, task.arguments))] = gpu, task
+                running[pool.schedule(call, (task.function, task.arguments, places()))] = gpu, task
             del waiting[gpu][:most]
 
         try:
@@ -222,9 +222,14 @@ def visible_gpus() -> tuple[str, ...]:
 _OUT_OF_MEMORY = "memory ran out: use fewer --workers, a smaller model or a machine with more memory"
 
 
-def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Call *function* with *arguments*; raise whatever it raises as a `TaskError`."""
+def call(function: Callable[..., Any], arguments: tuple[Any, ...], where: Mapping[str, str]) -> Any:
+    """Call *function* with *arguments* on any machine; raise whatever it raises as a `TaskError`.
+
+    where: the variables of `places`.
+    """
+    os.environ.update(where)
     try:
+        load_plugins()
         return function(*arguments)
     except TaskError:
         raise
@@ -282,10 +287,8 @@ def end_with_parent() -> None:
         threading.Thread(target=wait_and_end, args=(parent,), daemon=True).start()
 
 
-def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> Any:
-    """Call ``"package.module:function"`` with *arguments*; *where* is added to the environment, for the folders."""
-    os.environ.update(where)
-    load_plugins()
+def run_unit(function: str, arguments: Mapping[str, Any]) -> Any:
+    """Call ``"package.module:function"`` with *arguments*."""
     try:
         unit = resolve_name(function)
     except (ImportError, AttributeError) as error:
@@ -293,13 +296,11 @@ def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, st
     return unit(**arguments)
 
 
-def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str, where: Mapping[str, str]) -> None:
+def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str) -> None:
     """Write the outcomes of an entry of a run, with their texts.
 
     schema: ``"package.module:class"`` of *params*.
     """
-    os.environ.update(where)
-    load_plugins()
     checked = resolve_name(schema)(**params)
     path = Path(file)
     with writable(path.parent.parent):

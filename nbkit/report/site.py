@@ -131,13 +131,12 @@ class _Failure(_Record):
 
 
 class Run(_Record):
-    """A run: its folder, its record ``run.json``, and its entries in the order shown.
+    """A run: its folder and its record ``run.json``.
 
     health: what a package above found wrong with the translations of each source file (`nbcheck.records`).
     """
 
     folder: Path
-    entries: tuple[Entry, ...] = ()
     title: str
     status: str = ""
     runs: list[_Grid] = []
@@ -145,6 +144,20 @@ class Run(_Record):
     failures: list[_Failure] = []
     health: list[dict[str, Any]] = []
     provenance: dict[str, Any] = {}
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """Its executed notebooks as they are best read: by grid, those of one model, the headline's, the others."""
+        found = [_entry(self.folder, path) for path in sorted((self.folder / "cells").glob("*.json"))]
+        order = {label: i for i, label in enumerate(self.order)}
+        grids = {grid.name: i for i, grid in enumerate(self.runs)}
+        mains = {grid.name: _main(grid.study) for grid in self.runs}
+
+        def place(entry: Entry) -> tuple:
+            grid, planned = entry.tags.get("run", ""), order.get(entry.label, len(order))
+            return grids.get(grid, len(grids)), entry.scope == "grid", entry.page != mains.get(grid), planned
+
+        return tuple(sorted((entry for entry in found if entry.notebook.is_file()), key=place))
 
     @cached_property
     def outcomes(self) -> dict[str, Path]:
@@ -185,22 +198,7 @@ def read_run(folder: Path) -> Run:
         raise NbkitError(f"{folder}: no such folder; `nbkit run params/demo.yaml` makes one under outputs/")
     if not (folder / "run.json").is_file():
         raise NbkitError(f"{folder}: not the output of a run (no run.json); name a folder such as outputs/demo")
-    run = _read(Run, folder / "run.json", title=folder.name, folder=folder)
-    entries = [_entry(folder, path) for path in sorted((folder / "cells").glob("*.json"))]
-    shown = [entry for entry in entries if entry.notebook.is_file()]
-    order = {label: i for i, label in enumerate(run.order)}
-    grids = {grid.name: i for i, grid in enumerate(run.runs)}
-    mains = {grid.name: _main(grid.study) for grid in run.runs}
-
-    def place(entry: Entry) -> tuple:
-        """As pages are best read: grid by grid, first those of one model, then the headline's, then the others."""
-        grid, planned = entry.tags.get("run", ""), order.get(entry.label, len(order))
-        return grids.get(grid, len(grids)), entry.scope == "grid", entry.page != mains.get(grid), planned
-
-    # Recorded by `provenance.collect` for the run, else for its last entry.
-    ordered = sorted(shown, key=place)
-    provenance = run.provenance or next((e.provenance for e in reversed(ordered) if e.provenance), {})
-    return run.model_copy(update={"entries": tuple(ordered), "provenance": provenance})
+    return _read(Run, folder / "run.json", title=folder.name, folder=folder)
 
 
 def _main(study: str) -> str:

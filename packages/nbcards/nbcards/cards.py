@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil, floor
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from nbcards.drawing import bar, point, scale, svg
 from nbcards.pages import TEMPLATES, code_digest, rendered, with_spans
@@ -34,6 +34,8 @@ LEAST_SHOWN = 5
 
 
 Kind = Literal["translator", "classifier"]
+#: A number; None for NaN.
+Number = Annotated[float | None, BeforeValidator(lambda value: None if value != value else value)]
 
 
 class _Part(BaseModel):
@@ -45,9 +47,9 @@ class Value(_Part):
 
     system: str
     group: str = ""
-    value: float | None
-    low: float | None = Field(description="Lower end of the 95% interval.")
-    high: float | None = Field(description="Upper end of the 95% interval.")
+    value: Number
+    low: Number = Field(description="Lower end of the 95% interval.")
+    high: Number = Field(description="Upper end of the 95% interval.")
     n: int = Field(description="Scored items.")
     clusters: int = Field(description="The independent units of the interval: texts, numbers, idioms.")
     undecided: int = Field(description="Items without a verdict, which the value excludes.")
@@ -102,7 +104,7 @@ class Item(_Part):
     reference: str | None
     output: str | None
     spans: tuple[dict[str, Any], ...]
-    score: float | None
+    score: Number
     verdict: str | None
     reason: str
 

@@ -324,14 +324,7 @@ def _measure_of(
 
 def _value_of(row: Mapping[Any, Any]) -> Value:
     """A row of `estimates` as a value of the card."""
-    numbers: dict[str, Any] = {name: _number_or_none(row[name]) for name in ("value", "low", "high")}
-    numbers |= {name: int(row[name]) for name in ("n", "clusters", "undecided")}
-    return Value(system=row["system"], group=str(row.get("group", "")), **numbers)
-
-
-def _number_or_none(value: float) -> float | None:
-    """*value*, or None for NaN."""
-    return None if value != value else float(value)
+    return Value(**{name: row[name] for name in Value.model_fields if name in row})
 
 
 def _telling_items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str]) -> Iterator[Item]:
@@ -345,7 +338,7 @@ def _telling_items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str
             called = {"pass": "passes", "fail": "fails", **measure.called}.get(verdict or "", verdict or role)
             yield Item(
                 system=str(system), role=called if measure.share else role, group=own_group[place] or row["group"],
-                item=row["item"], **texts, spans=tuple(spans_of(row["spans"])), score=_number_or_none(row["score"]),
+                item=row["item"], **texts, spans=tuple(spans_of(row["spans"])), score=row["score"],
                 verdict=verdict, reason=row["reason"],
             )  # fmt: skip
 

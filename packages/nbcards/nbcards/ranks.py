@@ -51,8 +51,7 @@ def boards(files: Mapping[str, Path], health: Sequence[Mapping[str, Any]] = ()) 
             found += _boards_of_entry(path, name)
     for each in (each for each in health if each.get("measure")):
         outcomes = health_outcomes(each)
-        found += _boards_of_table(ranked(outcomes, outcomes.behaviour.headline), each["file"], outcomes.behaviour.title,
-                         outcomes.behaviour.headline)  # fmt: skip
+        found += _boards_of(outcomes, outcomes.behaviour.headline, each["file"])
     return found
 
 
@@ -61,17 +60,15 @@ def _boards_of_entry(path: Path, name: str) -> tuple[Board, ...]:
     """The rankings from the outcomes at *path* of the entry *name*."""
     [found] = read_outcomes(path, texts=False)
     measures = [each for each in found.behaviour.measures.values() if each.read]
-    return tuple(
-        board for each in measures for board in _boards_of_table(ranked(found, each), name, found.behaviour.title, each)
-    )
+    return tuple(board for each in measures for board in _boards_of(found, each, name))
 
 
-def _boards_of_table(table: Any, name: str, title: str, measure: Measure) -> Iterator[Board]:
-    """A ranking for each direction of *table* (from `ranked`) with enough systems, if *measure* is precise there."""
-    for (source, target), part in table.groupby(DIRECTION, sort=False):
+def _boards_of(found: Outcomes, measure: Measure, name: str) -> Iterator[Board]:
+    """A ranking for each direction with enough systems, if *measure* is precise there."""
+    for (source, target), part in ranked(found, measure).groupby(DIRECTION, sort=False):
         read = measure.precision(source, target)
         if read is not None and read.right >= BAR * read.of and len(part) >= LEAST:
-            yield Board(name, title, measure, read, tuple(part.to_dict("records")))
+            yield Board(name, found.behaviour.title, measure, read, tuple(part.to_dict("records")))
 
 
 def health_outcomes(health: Mapping[str, Any]) -> Outcomes:

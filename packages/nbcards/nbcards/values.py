@@ -164,11 +164,8 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
             value = known["value"].iloc[place]
             alike = known.loc[np.isclose(known["value"], value), "group"]
             fields |= {name: ", ".join(alike[:_NAMED]), f"{name}_value": measure.written(value)}
-    doubt = (
-        f"With only {whole['clusters']} independent item{'s' * (whole['clusters'] != 1)}, "
-        if whole["clusters"] < SOME
-        else ""
-    )
+    n = whole["clusters"]
+    doubt = f"With only {n} independent item{'s' * (n != 1)}, " * (n < SOME)
     try:
         return doubt + sentence.format(**fields)
     except KeyError as error:

@@ -96,7 +96,7 @@ def test_units_that_run_models_go_to_the_gpus_and_others_beside_them(four, monke
         )
         for i in range(4)
     ]
-    tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), {}), u.runs_models) for u in work]
+    tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments)), u.runs_models) for u in work]
     with _runner("processes", None, work, 2, str(tmp_path)) as run:
         done = list(run(tasks))
     assert {each.task.label for each in done if each.error is None} == {task.label for task in tasks}
