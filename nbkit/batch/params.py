@@ -215,9 +215,14 @@ def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = Non
 def entries(run: RunFile) -> list[Entry]:
     """The checked entries of *run*. Raises `ParamsError` with everything that does not fit a study's schema."""
     checked, problems = _check(run)
+    refuse(problems)
+    return checked
+
+
+def refuse(problems: list[Problem]) -> None:
+    """Raise `ParamsError` with a list of the *problems* if there are any."""
     if problems:
         raise ParamsError(listing(problems))
-    return checked
 
 
 def params_of(run: RunFile, study: str, entry: str | None = None) -> Any:

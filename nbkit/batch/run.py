@@ -22,7 +22,7 @@ from nbkit import provenance
 from nbkit.batch import cluster
 from nbkit.batch.cluster import RESUMABLE
 from nbkit.batch.folder import OutputFolder, run_folder
-from nbkit.batch.params import RunFile, listing, read, refuse_programs, validate
+from nbkit.batch.params import RunFile, read, refuse, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, make_plan, merged_units
 from nbkit.batch.workers import (
     Done,
@@ -190,13 +190,13 @@ def _prepare(run_file: str | Path | RunFile, output: str | Path | None, workers:
         plan = make_plan(run_file)
     except NbkitError as error:
         if not isinstance(error, ParamsError):
-            _refuse_problems(run_file)  # says the same with file and line, and all of it at once
+            refuse(validate(run_file))  # says the same with file and line, and all of it at once
         raise
     folder = OutputFolder(Path(output) if output is not None else Path("outputs") / run_file.name)
     folder.check_owner(run_file.owner)
     waiting = tuple(e for e in plan.executions if force or not folder.is_finished(e))
     if waiting or not plan.cells:
-        _refuse_problems(run_file)
+        refuse(validate(run_file))
     return _Job(plan, folder, workers or min(provenance.cores(), MAX_WORKERS), waiting)
 
 
@@ -211,12 +211,6 @@ def _with_new_keys(job: _Job) -> _Job:
         return job
     waiting = {execution.label for execution in job.waiting}
     return replace(job, plan=plan, waiting=tuple(each for each in plan.executions if each.label in waiting))
-
-
-def _refuse_problems(run_file: RunFile) -> None:
-    """Raise a list of the run file's problems if it has any."""
-    if problems := validate(run_file):
-        raise ParamsError(listing(problems))
 
 
 def _units(job: _Job, *, count: bool) -> list[Unit]:

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nbkit.batch.params import RunFile, entries, listing, validate
+from nbkit.batch.params import RunFile, entries, refuse, validate
 from nbkit.batch.plan import merged_units
 from nbkit.batch.workers import run_unit
-from nbkit.errors import NbkitError, ParamsError
+from nbkit.errors import NbkitError
 from nbkit.files import json_object, write_file
 from nbkit.models.services.outputs import MANIFEST, MissingOutputsError, Round, as_key, rounds, text_digest
 
@@ -45,8 +45,7 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        if problems := validate(run_file, untranslated=False):
-            raise ParamsError(listing(problems))
+        refuse(validate(run_file, untranslated=False))
         known = {each: set(map(as_key, each.texts)) for each in rounds(folder)}
         waiting = tuple(each.target for each in known if not each.target.exists())
         errors = list(_missing(run_file))

@@ -247,11 +247,6 @@ _REASONS = 6
 _CEILING = 0.05
 
 
-def _undecided(rows: pd.DataFrame, system: str) -> pd.DataFrame:
-    """The rows of *system* that could not be judged."""
-    return rows[(rows["system"] == system) & (rows["verdict"] == "undecided")]
-
-
 def _common_reasons(measure: Measure, rows: pd.DataFrame, n: int) -> str:
     """The most frequent reasons of *n* undecided items with their counts, in words; "" if there are none."""
     reasons = rows["reason"].value_counts()
@@ -273,13 +268,14 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], rows: 
         yield f"Only {fewest} different texts, numbers or idioms{behind}: a few of them can change the result."
     for value in measures[0].values:
         every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
+        undecided = rows[(rows["system"] == value.system) & (rows["verdict"] == "undecided")]
         if value.n and value.undecided > MUCH * every:
-            why = _common_reasons(measured[0], _undecided(rows, value.system), value.undecided)
+            why = _common_reasons(measured[0], undecided, value.undecided)
             yield (
                 f"{of}{value.undecided:,} of {every:,} items could not be judged{why and f' ({why})'}; the value is "
                 "that of the others."
             )
-        unseen = _undecided(rows, value.system).dropna(subset="value")
+        unseen = undecided.dropna(subset="value")
         if len(unseen) > MUCH * value.n:
             why = _common_reasons(measured[0], unseen, len(unseen))
             yield (

@@ -49,11 +49,18 @@ def scored(found: Outcomes, measure: Measure) -> pd.DataFrame:
 def _selected_rows(found: Outcomes, measure: Measure, name: str) -> pd.DataFrame:
     """The measured rows of the outcome *name* in the groups that *measure* selects."""
     rows = found.measured(name)
-    fits = np.ones(len(rows), dtype=bool)
-    for wanted, groups in ((True, measure.where), (False, measure.unlike)):
-        for key, values in groups.items():
-            fits &= (group(rows, key).isin(values) == wanted).to_numpy()
+    fits = is_in_groups(rows, measure.where)
+    for key, values in measure.unlike.items():
+        fits &= ~is_in_groups(rows, {key: values})
     return rows[fits].reset_index(drop=True)
+
+
+def is_in_groups(rows: pd.DataFrame, wanted: Mapping[str, Sequence[str]]) -> np.ndarray:
+    """Which measured *rows* are in the *wanted* groups, which are given as name → values."""
+    fits = np.ones(len(rows), dtype=bool)
+    for name, values in wanted.items():
+        fits &= group(rows, name).isin(values).to_numpy()
+    return fits
 
 
 def estimates(found: Outcomes, measure: Measure) -> pd.DataFrame:
