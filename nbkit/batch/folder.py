@@ -151,7 +151,7 @@ class OutputFolder:
         with writable(self.path, _ELSEWHERE):
             self._publish_files(execution)
             record = {
-                **{name: value for name, value in asdict(execution).items() if name not in ("source", "declared")},
+                **{name: value for name, value in asdict(execution).items() if name not in ("source", "injected")},
                 "status": "done" if error is None else "failed",
                 "started": (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="seconds"),
                 "seconds": round(seconds, 2),

@@ -138,8 +138,8 @@ class Answers:
                     f"{measure.written(measure.floor.value)} ({measure.floor.label}).", main,
                 )  # fmt: skip
             mark = measure.zero or measure.floor
-            for part in value.parts if mark else ():
-                if part["high"] < mark.value < low or high < mark.value < part["low"]:
+            for part in value.parts:
+                if mark and (part["high"] < mark.value < low or high < mark.value < part["low"]):
                     yield Surprise(
                         f"{of}: for *{part['group']}*, {measure.label} is {measure.written(part['value'])} "
                         f"{measure.interval(part['low'], part['high'])} (N = {part['n']:,}), on the other side of "

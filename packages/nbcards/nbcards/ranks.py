@@ -65,7 +65,8 @@ def _boards_of_entry(path: Path, name: str) -> tuple[Board, ...]:
 
 def _boards_of(found: Outcomes, measure: Measure, name: str) -> Iterator[Board]:
     """A ranking for each direction with enough systems, if *measure* is precise there."""
-    for (source, target), part in ranked(found, measure).groupby(DIRECTION, sort=False):
+    table: Any = ranked(found, measure)
+    for (source, target), part in table.groupby(DIRECTION, sort=False):
         read = measure.precision(source, target)
         if read is not None and read.right >= BAR * read.of and len(part) >= LEAST:
             yield Board(name, found.behaviour.title, measure, read, tuple(part.to_dict("records")))
