@@ -48,13 +48,13 @@ def source_digest(folder: Path) -> str:
 
 
 def cached_by_file(function: F) -> F:
-    """Decorate a function of a file and other arguments: its value is kept until the file changes."""
+    """Decorate a function of a file and other arguments: its value is cached until the file changes."""
 
     @lru_cache(maxsize=4096)
-    def kept(digest: str, path: Path, *others: Any) -> Any:
+    def cached(digest: str, path: Path, *others: Any) -> Any:
         return function(path, *others)
 
-    return cast("F", wraps(function)(lambda path, *others: kept(file_digest(path), path, *others)))
+    return cast("F", wraps(function)(lambda path, *others: cached(file_digest(path), path, *others)))
 
 
 def digest_of(*parts: Any) -> str:
