@@ -384,11 +384,6 @@ class _Site:
         entries = self.run.entries
         return zip(entries, [None, *entries], [*entries[1:], None], strict=False)
 
-    def read(self, entry: Entry) -> dict[str, Any]:
-        """The notebook of *entry*, without texts of corpora if the site may not show these."""
-        notebook = read_notebook(entry.notebook)
-        return notebook if self.with_text else without_text(notebook)
-
     def files_of(self, entry: Entry) -> list[str]:
         """The names of the exported files that belong to *entry*."""
         return [name for name in self.files if name.split("/")[1] == entry.label]
@@ -402,30 +397,25 @@ class _Site:
 
     def page(self, entry: Entry, before: Entry | None, after: Entry | None, digest: str = "") -> str:
         """The HTML page of *entry*, with links to the entries *before* and *after* it."""
-        notebook = self.read(entry)
+        notebook = _notebook(entry.notebook, self.with_text)
         tags = {"entry" if key == "run" else key: value for key, value in entry.tags.items() if key != "study"}
         near = sorted(self.run.entries, key=lambda other: other.tags.get("run") != entry.tags.get("run"))
         titles = {other.title: other.file for other in reversed(near) if other.title != entry.title}
-        glance = excerpt(notebook)
         html, headings = cells(notebook, titles, tags if self.has_sentences else None)
         shows_provenance = f'class="{PROVENANCE_CLASS}"' in html  # a failed notebook does not get that far
         copies = {name: (self.run.folder / name).read_text(encoding="utf-8")
                   for name in self.files_of(entry) if name.endswith(".tex")}  # fmt: skip
         facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
         return rendered(
-            "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=glance,
+            "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=excerpt(notebook),
             cells=html, headings=headings, files=self.files_of(entry), copies=copies, digest=digest,
             has_sentences=self.has_sentences, filters=f"#{urlencode(tags)}",
             provenance="" if shows_provenance else Footer(facts)._repr_html_(),
         )  # fmt: skip
 
-    def excerpt(self, entry: Entry) -> Excerpt:
-        """The excerpt of an entry's notebook that the index shows."""
-        return _excerpt(entry.notebook, self.with_text)
-
     def index(self) -> str:
         """The HTML of the index: answers, outcomes and a link to every page."""
-        listed = [(entry, self.excerpt(entry)) for entry in self.run.entries]
+        listed = [(entry, _excerpt(entry.notebook, self.with_text)) for entry in self.run.entries]
         runs = [entry for entry in self.run.entries if entry.scope != "grid"]
         facets = _facets(runs)
         chosen_from = {facet: values for facet, values in facets.items() if len(values) > 1}
@@ -470,11 +460,16 @@ class _Section:
         return next((page for page in first if 0 < len(page[1].figure) < _THUMBNAIL_BYTES), None)
 
 
+def _notebook(file: Path, with_text: bool) -> Any:
+    """The notebook in a file. with_text: False removes sentences of its corpus."""
+    notebook = read_notebook(file)
+    return notebook if with_text else without_text(notebook)
+
+
 @cached_by_file
-def _excerpt(notebook: Path, with_text: bool) -> Excerpt:
-    """The excerpt of the notebook in a file."""
-    found = read_notebook(notebook)
-    return excerpt(found if with_text else without_text(found))
+def _excerpt(file: Path, with_text: bool) -> Excerpt:
+    """What the index shows of the notebook in a file."""
+    return excerpt(_notebook(file, with_text))
 
 
 def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
