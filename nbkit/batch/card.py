@@ -6,6 +6,7 @@ Nothing here knows a study by name: how a run of it is fitted to a system is dec
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -243,8 +244,4 @@ def run_file(plan: CardPlan, name: str) -> str:
 def portable(value: Any) -> Any:
     """Parameters with the path of the data folder replaced by its variable, so that they hold on other machines."""
     data = os.environ.get("NBKIT_DATA")
-    if isinstance(value, str):
-        return value.replace(data, DATA) if data else value
-    if isinstance(value, list):
-        return [portable(each) for each in value]
-    return {name: portable(each) for name, each in value.items()} if isinstance(value, dict) else value
+    return json.loads(json.dumps(value).replace(json.dumps(data)[1:-1], DATA)) if data else value

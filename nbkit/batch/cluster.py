@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from nbkit.batch.workers import Done, Task, call
+from nbkit.batch.workers import Done, Task, call, task_variables
 from nbkit.errors import MissingExtraError, NbkitError, install
 
 if TYPE_CHECKING:
@@ -44,15 +44,14 @@ class ClusterError(NbkitError):
     """A cluster that cannot be used; the run stops, and stored results stay."""
 
 
-def run_on_worker(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def run_on_worker(function: Callable[..., Any], arguments: tuple[Any, ...], where: Mapping[str, str]) -> Any:
     """Call a task's function on a worker of the cluster, one at a time however many threads the worker has.
 
-    A dictionary with ``NBKIT_CACHE`` among the arguments says where the store is; the worker's own variables go first.
+    where: the variables of `places`; the worker's own go first.
     """
     with _one_at_a_time:  # models are loaded once per process and are not thread-safe
         os.environ.update({"TQDM_DISABLE": "1", "TOKENIZERS_PARALLELISM": "false"})
-        here = [{**each, **_OWN} if isinstance(each, dict) and "NBKIT_CACHE" in each else each for each in arguments]
-        return call(function, tuple(here))
+        return call(function, arguments, {**where, **_OWN})
 
 
 @contextmanager
@@ -97,13 +96,14 @@ class Cluster:
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Yield each of *tasks* as it ends. Raises `ClusterError` if the scheduler goes away."""
         has_gpus = any(worker["resources"].get(GPU) for worker in self._workers().values())
-        plain = self.client.get_executor(pure=False, retries=RETRIES)
-        with_gpu = self.client.get_executor(pure=False, retries=RETRIES, resources={GPU: 1}) if has_gpus else plain
+        executor = self.client.get_executor(pure=False, retries=RETRIES)
         waiting: dict[Future[Any], Task] = {}
         try:
             for task in tasks:
-                executor = with_gpu if task.runs_models else plain
-                waiting[executor.submit(run_on_worker, task.function, task.arguments)] = task
+                needs = {GPU: 1} if has_gpus and task.runs_models else None
+                waiting[
+                    executor.submit(run_on_worker, task.function, task.arguments, task_variables(), resources=needs)
+                ] = task
             while waiting:
                 for future in wait(waiting, LOOK_SECONDS, FIRST_COMPLETED).done:
                     task = waiting.pop(future)
@@ -113,9 +113,8 @@ class Cluster:
                 if not self._workers():
                     tqdm.write("no worker is left; waiting for new ones (Ctrl-C stops)", file=sys.stderr)
         finally:
-            for executor in (plain, with_gpu):
-                with suppress(Exception):
-                    executor.shutdown(wait=False)  # or Ctrl-C would wait for workers that are dead
+            with suppress(Exception):
+                executor.shutdown(wait=False)  # or Ctrl-C would wait for workers that are dead
 
     def _workers(self) -> dict[str, Any]:
         """The scheduler's workers by address."""

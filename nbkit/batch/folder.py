@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,9 +54,8 @@ def run_folder() -> Iterator[str]:
         yield folder
 
 
-def sweep() -> list[Path]:
-    """Remove and return the folders of killed runs; those whose owner is alive stay."""
-    swept = []
+def sweep() -> None:
+    """Remove the folders of killed runs; those whose owner is alive stay."""
     for folder in {place for parent in (tempfile.gettempdir(), "/tmp") for place in Path(parent).glob(f"{PREFIX}*")}:
         with suppress(OSError, Timeout):
             found = folder.lstat()
@@ -66,8 +65,6 @@ def sweep() -> list[Path]:
                 continue
             with FileLock(folder / LOCK, timeout=0):
                 shutil.rmtree(folder, ignore_errors=True)
-            swept.append(folder)
-    return swept
 
 
 # ----------------------------------------------------------------------------
@@ -149,21 +146,14 @@ class OutputFolder:
         staging.mkdir(parents=True)
         return staging
 
-    def publish(
-        self,
-        execution: Execution,
-        started: float,
-        seconds: float,
-        error: TaskError | None,
-        provenance: Mapping[str, Any],
-    ) -> None:
-        """Move a notebook's staged files to their places, then write its record."""
+    def publish(self, execution: Execution, seconds: float, error: TaskError | None, made: Mapping[str, Any]) -> None:
+        """Move a notebook's staged files to their places, then write its record. made: the provenance."""
         with writable(self.path, _ELSEWHERE):
             self._publish_files(execution)
             record = {
-                **{name: value for name, value in asdict(execution).items() if name not in ("source", "declared")},
+                **{name: value for name, value in asdict(execution).items() if name not in ("source", "injected")},
                 "status": "done" if error is None else "failed",
-                "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
+                "started": (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="seconds"),
                 "seconds": round(seconds, 2),
                 "error": None if error is None else {"name": error.name, "message": error.message},
                 "files": [
@@ -172,7 +162,7 @@ class OutputFolder:
                     for file in sorted((self.path / room / execution.label).rglob("*"))
                     if file.is_file()
                 ],
-                "provenance": {**provenance, "wall_time": f"{seconds:.1f} s"},
+                "provenance": {**made, "wall_time": f"{seconds:.1f} s"},
             }
             _write_json(self.path / "cells" / f"{execution.label}.json", record)
 

@@ -15,7 +15,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from nbkit.batch import bundled, find_notebook, find_params
 from nbkit.errors import NbkitError, ParamsError, closest, schema_problems, suggestion
 from nbkit.files import looks_secret, read_text, unstorable
-from nbkit.models.python import unstored_models
 from nbkit.models.services.commands import commands_allowed
 from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
@@ -183,15 +182,13 @@ def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile
 def _similar_file(path: Path) -> str:
     """A hint at what *path* may have meant: a run file beside it, or a bundled one."""
     files = (file for file in sorted(path.parent.glob("*.y*ml")) if file.is_file())
-    beside = {file.stem: str(file) for file in files if re.search(rb"^runs:", file.read_bytes(), re.MULTILINE)}
-    if near := closest(path.stem, beside):
-        return f"; did you mean '{beside[near]}'?"
-    if path.is_absolute() or path.parent not in (Path(), Path("params")):  # where `find_params` does not look
-        return ""
-    own = {file.stem: f"params/{file.name}" for file in sorted(bundled("params").glob("*.yaml"))}
-    if near := closest(path.stem, own):
-        return f"; did you mean '{own[near]}' (bundled)?"
-    return f". Bundled run files: {', '.join(own.values())}"
+    beside = {file.stem: f"'{file}'" for file in files if re.search(rb"^runs:", file.read_bytes(), re.MULTILINE)}
+    is_bundled = not path.is_absolute() and path.parent in (Path(), Path("params"))  # where `find_params` looks
+    own = sorted(bundled("params").glob("*.yaml")) if is_bundled else []
+    known = {**{file.stem: f"'params/{file.name}' (bundled)" for file in own}, **beside}
+    if near := closest(path.stem, known):
+        return f"; did you mean {known[near]}?"
+    return f". Bundled run files: {', '.join(f'params/{file.name}' for file in own)}" if own else ""
 
 
 def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = None) -> RunFile:
@@ -218,9 +215,14 @@ def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = Non
 def entries(run: RunFile) -> list[Entry]:
     """The checked entries of *run*. Raises `ParamsError` with everything that does not fit a study's schema."""
     checked, problems = _check(run)
+    refuse(problems)
+    return checked
+
+
+def refuse(problems: list[Problem]) -> None:
+    """Raise `ParamsError` with a list of the *problems* if there are any."""
     if problems:
         raise ParamsError(listing(problems))
-    return checked
 
 
 def params_of(run: RunFile, study: str, entry: str | None = None) -> Any:
@@ -262,11 +264,6 @@ def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
             found.append(f"{str(error.filename)[:200]}: {error.strerror}")
         problems += [Problem(f"{entry.place_of(text)} ({entry.name})", text) for text in found]
     return problems
-
-
-def not_remembered(run: RunFile) -> list[str]:
-    """The models of *run* whose results are not remembered: Python code without an identity."""
-    return unstored_models([entry.study.inputs(entry.params) for entry in entries(run)])
 
 
 def programs(params: Iterable[StudyParams]) -> list[str]:

@@ -54,8 +54,7 @@ def read_source(path: Path) -> Source:
     except SyntaxError as error:
         raise DataError(f"a code cell is not valid Python: {error.msg}: {(error.text or '').strip()}", path) from None
     declared = {name for tree, tags in trees if "parameters" in tags for name in _assigned_names(tree)}
-    digest = hashlib.blake2b(json.dumps(cells).encode(), digest_size=16).hexdigest()
-    return Source(path, tuple(text for text, _ in code), frozenset(declared), digest)
+    return Source(path, tuple(text for text, _ in code), frozenset(declared), _key(cells))
 
 
 def _assigned_names(tree: ast.Module) -> set[str]:
@@ -83,8 +82,8 @@ class Execution:
     """One notebook, executed for one cell of the grid or for the whole grid.
 
     label: names its files; unique in the run. run: the entry of the run file. source: the notebook to execute.
-    parameters: all of the cell. declared: those that the notebook's parameters cell names; it is given the others as a
-    mapping `REST`. key: digest of everything that can change what it shows.
+    parameters: all that it is given. injected: the same as variables of the notebook: those that its parameters cell
+    does not name are in a mapping `REST`. key: digest of everything that can change what it shows.
     """
 
     label: str
@@ -95,16 +94,9 @@ class Execution:
     scope: str
     tags: Mapping[str, str]
     parameters: Mapping[str, Any]
-    declared: frozenset[str]
+    injected: dict[str, Any]
     source: Path
     key: str
-
-    @property
-    def injected(self) -> dict[str, Any]:
-        """The variables that the notebook is executed with."""
-        rest = {name: value for name, value in self.parameters.items() if name not in self.declared}
-        named = {name: value for name, value in self.parameters.items() if name in self.declared}
-        return {**named, REST: rest} if rest else named
 
 
 @dataclass(frozen=True)
@@ -153,8 +145,8 @@ def make_plan(run: RunFile) -> Plan:
     return Plan(run, tuple(checked), cells, tuple(executions), tuple(dict.fromkeys(forgets)), found)
 
 
-def _key(depends: Mapping[str, Any]) -> str:
-    """The digest of all that an execution depends on."""
+def _key(depends: Any) -> str:
+    """The digest of all that something depends on."""
     return hashlib.blake2b(json.dumps(depends, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
@@ -180,11 +172,13 @@ def _execution(
         if not takes_all and name not in source.declared and values[name] != default:
             problem = f"parameter '{name}' is set but missing in the notebook's parameters cell"
             raise DataError(f"{problem}; add it there, or '{REST} = {{}}', which takes all others", source.path)
-    parameters = {name: value for name, value in values.items() if takes_all or name in source.declared}
+    named = {name: value for name, value in values.items() if name in source.declared}
+    rest = {name: value for name, value in values.items() if takes_all and name not in source.declared}
+    parameters = values if takes_all else named
     return Execution(
         label=".".join(filter(None, (entry.name, cell.label, Path(notebook.path).name))),
         run=entry.name, study=entry.study.name, notebook=notebook.path, title=notebook.title, scope=notebook.scope,
         tags={"study": entry.study.name, "run": entry.name, **cell.tags}, parameters=parameters,
-        declared=source.declared, source=source.path,
+        injected={**named, REST: rest} if rest else named, source=source.path,
         key=_key({**depends, "parameters": parameters}),
     )  # fmt: skip

@@ -7,10 +7,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from nbkit import provenance
 from nbkit.batch import cluster
 from nbkit.batch.cluster import RESUMABLE
 from nbkit.batch.folder import OutputFolder, run_folder
-from nbkit.batch.params import RunFile, listing, read, refuse_programs, validate
+from nbkit.batch.params import RunFile, read, refuse, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, make_plan, merged_units
 from nbkit.batch.workers import (
     Done,
@@ -34,7 +34,6 @@ from nbkit.batch.workers import (
     run_on_executor,
     run_outcomes,
     run_unit,
-    task_variables,
     worker_environment,
 )
 from nbkit.errors import NbkitError, ParamsError
@@ -130,7 +129,7 @@ def run(
         incomplete = job.folder.incomplete()
         job.folder.write_run({**record, "status": "running", "incomplete": sorted(incomplete)})
         failures: list[Failure] = []
-        pages, status = _Report(job.folder.path, watch), "interrupted"
+        status, show = "interrupted", cache(watch or (lambda index: None))  # once, however often it is called
         try:
             failures += _run_units(units, runner)
             incomplete = _incomplete(job.plan, {failure.label for failure in failures})
@@ -138,14 +137,15 @@ def run(
             job = _with_new_keys(job) if units else job  # without units, nothing was downloaded
             with _runner("processes", None, (), job.workers, runtime) as processes:  # fresh ones, which hold no models
                 failures += _write_outcomes(job, processes, incomplete)
-                failures += _run_notebooks(job, processes, runtime, pages)
+                failures += _run_notebooks(job, processes, runtime, show)
             status = "failed" if failures else "done"
         finally:
             seconds = round(time.monotonic() - clock, 1)
             record |= {"status": status, "seconds": seconds, "failures": list(map(asdict, failures))}
             record |= {"runs": _entries(job.plan, status == "done"), "incomplete": sorted(incomplete)}
             job.folder.write_run(record)
-        index = pages.build(is_last=True)
+        index = report.build(job.folder.path)
+        show(index)
     return job.summary(units=len(units), failures=tuple(failures), seconds=seconds, report=index)
 
 
@@ -188,16 +188,15 @@ def _prepare(run_file: str | Path | RunFile, output: str | Path | None, workers:
     run_file = run_file if isinstance(run_file, RunFile) else read(run_file)
     try:
         plan = make_plan(run_file)
-    except ParamsError:
-        raise
-    except NbkitError:
-        _refuse_problems(run_file)  # says the same with file and line, and all of it at once
+    except NbkitError as error:
+        if not isinstance(error, ParamsError):
+            refuse(validate(run_file))  # says the same with file and line, and all of it at once
         raise
     folder = OutputFolder(Path(output) if output is not None else Path("outputs") / run_file.name)
     folder.check_owner(run_file.owner)
     waiting = tuple(e for e in plan.executions if force or not folder.is_finished(e))
     if waiting or not plan.cells:
-        _refuse_problems(run_file)
+        refuse(validate(run_file))
     return _Job(plan, folder, workers or min(provenance.cores(), MAX_WORKERS), waiting)
 
 
@@ -212,12 +211,6 @@ def _with_new_keys(job: _Job) -> _Job:
         return job
     waiting = {execution.label for execution in job.waiting}
     return replace(job, plan=plan, waiting=tuple(each for each in plan.executions if each.label in waiting))
-
-
-def _refuse_problems(run_file: RunFile) -> None:
-    """Raise a list of the run file's problems if it has any."""
-    if problems := validate(run_file):
-        raise ParamsError(listing(problems))
 
 
 def _units(job: _Job, *, count: bool) -> list[Unit]:
@@ -251,9 +244,8 @@ def _runner(
 
 def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     """Run the units stage by stage; yields the failures."""
-    where = task_variables()
     for stage, (_, members) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
-        tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
+        tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments)), u.runs_models) for u in members]
         with closing(_run_with_progress(runner, tasks, f"stage {stage}")) as ended:
             for done in ended:
                 # The others would end alike, after all their work.
@@ -262,39 +254,20 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
                 yield from _failures(done)
 
 
-class _Report:
-    """The report of a run that goes on; *watch* is called with its index once, as soon as it has a page."""
-
-    def __init__(self, folder: Path, watch: Callable[[Path], object] | None):
-        self.folder, self.watch = folder, watch
-
-    def build(self, *, is_last: bool = False) -> Path | None:
-        """Build the report; what cannot be built is left to the end of the run, which says why."""
-        try:
-            index = report.build(self.folder)
-        except NbkitError:
-            if is_last:
-                raise
-            return None
-        watch, self.watch = self.watch, None
-        if watch is not None:
-            watch(index)
-        return index
-
-
-def _run_notebooks(job: _Job, runner: Runner, runtime: str, pages: _Report) -> Iterator[Failure]:
+def _run_notebooks(job: _Job, runner: Runner, runtime: str, show: Callable[[Path], object]) -> Iterator[Failure]:
     """Execute the notebooks; the report is built when the first has ended, and with the last of each entry."""
     left = Counter(execution.run for execution in job.waiting)
     folder, made_with = str(job.folder.path), provenance.collect
     tasks = [Task(e.label, run_notebook, (e, folder, runtime, made_with(e.parameters))) for e in job.waiting]
-    for done in _run_with_progress(runner, tasks, "notebooks"):
+    for number, done in enumerate(_run_with_progress(runner, tasks, "notebooks")):
         execution: Execution = done.task.arguments[0]
         if done.error is not None and not isinstance(done.error, NotebookFailed):  # the worker could not record it
-            job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
+            job.folder.publish(execution, 0.0, done.error, provenance.collect())
         yield from _failures(done)
         left[execution.run] -= 1
-        if pages.watch is not None or not left[execution.run]:
-            pages.build()
+        if not number or not left[execution.run]:
+            with suppress(NbkitError):  # what cannot be built is left to the end of the run, which says why
+                show(report.build(job.folder.path))
 
 
 def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> Iterator[Failure]:
@@ -312,7 +285,7 @@ def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> I
             tqdm.write(f"no outcomes of {entry.name}: {why}", file=sys.stderr)
         elif written_key(path) != keys[entry.name]:
             schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
-            arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], task_variables())
+            arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name])
             tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
     for done in _run_with_progress(runner, tasks, "outcomes"):
         yield from _failures(done)

@@ -9,20 +9,18 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from nbkit.batch.params import RunFile, entries, listing, validate
+from nbkit.batch.params import RunFile, entries, refuse, validate
 from nbkit.batch.plan import merged_units
 from nbkit.batch.workers import run_unit
-from nbkit.errors import NbkitError, ParamsError
+from nbkit.errors import NbkitError
 from nbkit.files import json_object, write_file
 from nbkit.models.services.outputs import MANIFEST, MissingOutputsError, Round, as_key, rounds, text_digest
 
 
-@dataclass(frozen=True)
-class Sources:
+class Sources(NamedTuple):
     """What `write_sources` found.
 
     waiting: files of earlier rounds whose translations are not there yet. others: what other systems lack.
@@ -47,8 +45,7 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        if problems := validate(run_file, untranslated=False):
-            raise ParamsError(listing(problems))
+        refuse(validate(run_file, untranslated=False))
         known = {each: set(map(as_key, each.texts)) for each in rounds(folder)}
         waiting = tuple(each.target for each in known if not each.target.exists())
         errors = list(_missing(run_file))
@@ -86,7 +83,7 @@ def _missing(run_file: RunFile) -> Iterator[MissingOutputsError]:
     """Do all units of work that can be done; yields an error for each file of translations that is missing."""
     for unit in merged_units(entries(run_file), count=False):
         try:
-            run_unit(unit.function, unit.arguments, {})
+            run_unit(unit.function, unit.arguments)
         except MissingOutputsError as error:
             yield error
 

@@ -15,14 +15,13 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, as_completed, wait
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from multiprocessing.util import is_exiting
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeAlias, cast
 
-from filelock import FileLock, Timeout
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import LocalProvisioner
@@ -94,7 +93,7 @@ Runner: TypeAlias = Callable[[Sequence[Task]], Iterator[Done]]
 
 def run_on_executor(executor: Executor, tasks: Sequence[Task]) -> Iterator[Done]:
     """Run *tasks* on an executor that the caller made and will shut down; with the first argument bound, a `Runner`."""
-    running = {executor.submit(call, task.function, task.arguments): task for task in tasks}
+    running = {executor.submit(call, task.function, task.arguments, task_variables()): task for task in tasks}
     try:
         for future in as_completed(running):
             yield Done.of(running[future], future)
@@ -114,12 +113,8 @@ class LocalProcesses(AbstractContextManager["LocalProcesses"]):
     """
 
     def __init__(self, workers: int, environment: Mapping[str, str], gpus: Sequence[str] = ()):
-        self.workers, self.environment, self.gpus = workers, dict(environment), tuple(gpus)
-        # One process keeps a GPU busy with texts only if it tokenizes them in several threads.
-        threads = str(max(1, (os.cpu_count() or 1) // max(1, len(gpus))))
-        self.gpu_environment = {**environment, "TOKENIZERS_PARALLELISM": "true", "RAYON_NUM_THREADS": threads}
-        self._locks = tempfile.mkdtemp(prefix="gpus-", dir=environment.get("TMPDIR")) if gpus else ""
-        self._pools: dict[bool, tuple[ProcessPool, int]] = {}
+        self.workers, self.environment, self.gpus = workers, environment, tuple(gpus)
+        self._pools: dict[str, tuple[ProcessPool, int]] = {}  # by GPU, "" for the workers without one
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._close(at_once=kind is not None)
@@ -133,53 +128,61 @@ class LocalProcesses(AbstractContextManager["LocalProcesses"]):
 
     def _work(self, tasks: Sequence[Task]) -> Generator[Done, None, list[Task]]:
         """Run *tasks* on the workers; return those whose process was killed."""
-        waiting = {
-            kind: [task for task in tasks if bool(task.runs_models and self.gpus) == kind] for kind in (True, False)
-        }
-        numbers = {kind: len(some) for kind, some in waiting.items()}
-        running: dict[Future[Any], tuple[bool, Task]] = {}
+        on_gpu = [task for task in tasks if self.gpus and task.runs_models]
+        others = [task for task in tasks if not (self.gpus and task.runs_models)]
+        waiting = {**dict.fromkeys(self.gpus, on_gpu), "": others}  # one list for all GPUs
+        workers = min(len(others), self.workers)
+        running: dict[Future[Any], tuple[str, Task]] = {}
         killed: list[Task] = []
 
-        def start(kind: bool, most: int = 1) -> None:
-            """Give up to *most* waiting tasks to the workers with a GPU (True) or to the others (False)."""
-            for task in waiting[kind][:most]:
-                running[self._pool(kind, numbers[kind]).schedule(call, (task.function, task.arguments))] = kind, task
-            del waiting[kind][:most]
+        def start(gpu: str, most: int = 1) -> None:
+            """Give up to *most* waiting tasks to the worker on a GPU, or to those without one ("")."""
+            for task in waiting[gpu][:most]:
+                pool = self._pool(gpu, 1 if gpu else workers)
+                running[pool.schedule(call, (task.function, task.arguments, task_variables()))] = gpu, task
+            del waiting[gpu][:most]
 
         try:
-            for kind in waiting:  # one more than workers, so that none waits; not all, as a full disk ends a run
-                start(kind, 1 + len(self.gpus) if kind else 1 + self.workers)
+            for gpu in waiting:  # one more than workers, so that none waits; not all, as a full disk ends a run
+                start(gpu, 1 if gpu else 1 + workers)
             while running:
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    kind, task = running.pop(future)
+                    gpu, task = running.pop(future)
                     if isinstance(future.exception(), ProcessExpired | BrokenExecutor):
                         killed.append(task)
                     else:
                         yield Done.of(task, future)
-                    start(kind)
+                    start(gpu)
         finally:
             for future in running:
                 future.cancel()
         return killed
 
-    def _pool(self, on_gpu: bool, tasks: int) -> ProcessPool:
-        """The pool of all workers on GPUs, or of the others: it starts with its first tasks, and anew if it broke."""
-        workers = min(tasks, len(self.gpus) if on_gpu else self.workers)
-        pool, there = self._pools.get(on_gpu, (None, 0))
+    def _pool(self, gpu: str, workers: int) -> ProcessPool:
+        """The pool of the worker on a GPU, or of those without one (""), started again if it broke or is too small."""
+        pool, there = self._pools.get(gpu, (None, 0))
         if pool is None or not pool.active or there < workers:
-            self._close(on_gpu)
-            arguments = (self.gpu_environment, self.gpus, self._locks) if on_gpu else (self.environment,)
+            self._close(gpu)
             spawn = multiprocessing.get_context("spawn")  # no state of this process leaks in
-            pool = ProcessPool(workers, 0, prepare_worker, arguments, spawn)
-            self._pools[on_gpu] = pool, workers
+            pool = ProcessPool(workers, 0, prepare_worker, (self._environment_of(gpu),), spawn)
+            self._pools[gpu] = pool, workers
         return pool
 
-    def _close(self, *kinds: bool, at_once: bool = False) -> None:
-        """End all workers, or those with a GPU (True), or without (False): after their tasks, or at once.
+    def _environment_of(self, gpu: str) -> dict[str, str]:
+        """The variables of the worker on a GPU, which sees no other one, or of a worker without one ("")."""
+        if not gpu:
+            return dict(self.environment)
+        # One process keeps a GPU busy with texts only if it tokenizes them in several threads.
+        threads = str(max(1, (os.cpu_count() or 1) // len(self.gpus)))
+        own = {"CUDA_VISIBLE_DEVICES": gpu, "TOKENIZERS_PARALLELISM": "true", "RAYON_NUM_THREADS": threads}
+        return {**self.environment, **own}
+
+    def _close(self, *gpus: str, at_once: bool = False) -> None:
+        """End all workers, or those of the pools of *gpus* ("": without one): after their tasks, or at once.
 
         All that they write is atomic.
         """
-        pools = [self._pools.pop(kind)[0] for kind in kinds or tuple(self._pools) if kind in self._pools]
+        pools = [self._pools.pop(gpu)[0] for gpu in gpus or tuple(self._pools) if gpu in self._pools]
         for pool in pools:
             pool.stop() if at_once else pool.close()
         if at_once:
@@ -219,9 +222,14 @@ def visible_gpus() -> tuple[str, ...]:
 _OUT_OF_MEMORY = "memory ran out: use fewer --workers, a smaller model or a machine with more memory"
 
 
-def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Call *function* with *arguments*; raise whatever it raises as a `TaskError`."""
+def call(function: Callable[..., Any], arguments: tuple[Any, ...], where: Mapping[str, str]) -> Any:
+    """Call *function* with *arguments* on any machine; raise whatever it raises as a `TaskError`.
+
+    where: the variables of `places`.
+    """
+    os.environ.update(where)
     try:
+        load_plugins()
         return function(*arguments)
     except TaskError:
         raise
@@ -252,22 +260,9 @@ def worker_environment(threads: int) -> dict[str, str]:
     return {**task_variables(), **counts, "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"}
 
 
-_gpu_lock: FileLock | None = None  # held until this process ends, however it ends
-
-
-def prepare_worker(environment: Mapping[str, str], gpus: Sequence[str] = (), locks: str = "") -> None:
-    """Initialise a worker: set its environment, leave Ctrl-C to the parent, end when the parent ends or asks it to.
-
-    gpus: of which it takes one that no other worker has. locks: a folder for a file per GPU that says so.
-    """
-    global _gpu_lock
+def prepare_worker(environment: Mapping[str, str]) -> None:
+    """Initialise a worker: set its environment, leave Ctrl-C to the parent, end when the parent ends or asks it to."""
     os.environ.update(environment)
-    for number, gpu in enumerate(gpus):
-        _gpu_lock = FileLock(Path(locks, str(number)))
-        with suppress(Timeout):
-            _gpu_lock.acquire(timeout=0)
-            os.environ["CUDA_VISIBLE_DEVICES"] = gpu
-            break
     tempfile.tempdir = None  # TMPDIR may be another one now
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # As an exception: answers that came are stored. A process that is ending anyway ends as it is.
@@ -292,10 +287,8 @@ def end_with_parent() -> None:
         threading.Thread(target=wait_and_end, args=(parent,), daemon=True).start()
 
 
-def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> Any:
-    """Call ``"package.module:function"`` with *arguments*; *where* is added to the environment, for the folders."""
-    os.environ.update(where)
-    load_plugins()
+def run_unit(function: str, arguments: Mapping[str, Any]) -> Any:
+    """Call ``"package.module:function"`` with *arguments*."""
     try:
         unit = resolve_name(function)
     except (ImportError, AttributeError) as error:
@@ -303,13 +296,11 @@ def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, st
     return unit(**arguments)
 
 
-def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str, where: Mapping[str, str]) -> None:
+def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str) -> None:
     """Write the outcomes of an entry of a run, with their texts.
 
     schema: ``"package.module:class"`` of *params*.
     """
-    os.environ.update(where)
-    load_plugins()
     checked = resolve_name(schema)(**params)
     path = Path(file)
     with writable(path.parent.parent):
@@ -352,7 +343,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         }
         kernel = {"transport": "ipc", "connection_file": f"{own}/kernel.json", "environment": variables}
-        started, clock = time.time(), time.monotonic()
+        clock = time.monotonic()
         error = None
         try:
             papermill.execute_notebook(
@@ -369,7 +360,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
             )
         except PapermillExecutionError as raised:
             error = NotebookFailed(raised.ename, raised.evalue)
-        folder.publish(execution, started, time.monotonic() - clock, error, provenance)
+        folder.publish(execution, time.monotonic() - clock, error, provenance)
     if error is not None:
         raise error
 

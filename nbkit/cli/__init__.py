@@ -66,28 +66,24 @@ def study_options(name: str, title: str) -> Callable[..., Any]:
     return decorate
 
 
-def _go_offline(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+def _go_offline() -> None:
     """Ask no hub for models or data, from now on, in this process and those it starts."""
-    if wanted:
-        os.environ.update(dict.fromkeys(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"), "1"))
+    os.environ.update(dict.fromkeys(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"), "1"))
 
 
-offline_option = click.option(
-    "--offline", is_flag=True, expose_value=False, callback=_go_offline, help="Never ask the model hub."
-)
+def _switch(name: str, act: Callable[[], None], help: str) -> Callable[..., Any]:
+    """An option that calls *act* if it is given, and is no argument of its command."""
+
+    def callback(context: click.Context, parameter: click.Parameter, is_given: bool) -> None:
+        if is_given:
+            act()
+
+    return click.option(name, is_flag=True, expose_value=False, callback=callback, help=help)
 
 
-def _allow_commands(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    """Let run files start programs, if the option is given."""
-    if wanted:
-        allow_commands()
-
-
+offline_option = _switch("--offline", _go_offline, "Never ask the model hub.")
 #: For every command that computes; `main` has denied programs by then.
-allow_commands_option = click.option(
-    "--allow-commands", is_flag=True, expose_value=False, callback=_allow_commands,
-    help="Start the programs of `command:` systems.",
-)  # fmt: skip
+allow_commands_option = _switch("--allow-commands", allow_commands, "Start the programs of `command:` systems.")
 
 
 pair_option = click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,7 @@ from nbkit.text.sentences import Sentence, Text
 if TYPE_CHECKING:
     import pandas as pd
 
+    from nbkit.studies.base import StudyParams
     from nbkit.studies.disambiguation import DisambiguationParams
     from nbkit.studies.idioms import IdiomsParams
     from nbkit.studies.nli_permutation import NliPermutationParams
@@ -225,13 +227,18 @@ def make(params: NliPermutationParams, form: Path, n: int, system: str | None, c
 
     refuse_programs([params])
     sample = annotation_sample(params, n, model=system, corpus=corpus)
-    written, key = make_form(
-        sample, form, labels=LABELS, instructions=_instructions(), seed=params.seed,
-        provenance={"study": "nli_permutation", "params": params.model_dump(mode="json")},
-    )  # fmt: skip
+    text = resources.files("nbkit.measure").joinpath("instructions.txt").read_text("utf-8")
+    instructions = text.format(labels=", ".join(LABELS))
     counts = Counter(zip(sample["length_group"], sample["stratum"], strict=True))
     click.echo(aligned([(f"{size}, {stratum}", f"{count} pairs") for (size, stratum), count in sorted(counts.items())]))
-    click.echo(f"Form: {written}\nKey:  {key} (not for annotators)")
+    _write_form(make_form, params, sample, form, labels=LABELS, instructions=instructions)
+
+
+def _write_form(make: Callable[..., tuple[Path, Path]], params: StudyParams, *sample: Any, **options: Any) -> None:
+    """Write a form and its key with *make*, a function of `nbkit.measure.forms`, and print their paths."""
+    provenance = {"study": params.study.name, "params": params.model_dump(mode="json")}
+    form, key = make(*sample, seed=params.seed, provenance=provenance, **options)
+    click.echo(f"Form: {form}\nKey:  {key} (not for annotators)")
 
 
 @annotate.command()
@@ -279,12 +286,6 @@ def _named(forms: tuple[str, ...]) -> dict[str, str]:
     return named
 
 
-def _instructions() -> str:
-    """The instructions for annotators."""
-    text = resources.files("nbkit.measure").joinpath("instructions.txt").read_text("utf-8")
-    return text.format(labels=", ".join(LABELS))
-
-
 # ----------------------------------------------------------------------------
 # `nbkit annotate senses`: the two forms of the disambiguation study.
 
@@ -309,11 +310,9 @@ def senses(params: DisambiguationParams, form: Path, n: int) -> None:
 
     refuse_programs([params])
     sample = judgement_sample(params, n)
-    provenance = {"study": "disambiguation", "params": params.model_dump(mode="json")}
     stem = form.with_suffix("") if form.suffix == ".csv" else form
     for task, make in (("senses", make_sense_form), ("naturalness", make_naturalness_form)):
-        written, key = make(sample, stem.with_name(f"{stem.name}-{task}.csv"), seed=params.seed, provenance=provenance)
-        click.echo(f"Form: {written}\nKey:  {key} (not for annotators)")
+        _write_form(make, params, sample, stem.with_name(f"{stem.name}-{task}.csv"))
     counts = Counter(sample["set"])
     click.echo(", ".join(f"{count} {name} sentences" for name, count in sorted(counts.items())))
 

@@ -13,10 +13,11 @@ import click
 from nbkit import studies
 from nbkit.batch import lay_out
 from nbkit.batch.folder import recorded_params
-from nbkit.batch.params import RunFile, entries, listing, not_remembered, programs, read, refuse_programs
+from nbkit.batch.params import RunFile, entries, listing, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
 from nbkit.cli import FILE, FOLDER, RUN_FILE, aligned, allow_commands_option, check_output, offline_option, set_option
 from nbkit.errors import NbkitError
+from nbkit.models.python import unstored_models
 from nbkit.progress import duration
 from nbkit.registry import from_package
 from nbkit.studies.exports import FORMATS, write_outcomes
@@ -40,9 +41,10 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
         click.echo(listing(problems), err=True)
         click.echo(f"{run_file}: {len(problems)} problem{'s' * (len(problems) != 1)}", err=True)
         context.exit(1)
-    for name in not_remembered(grid):
+    checked = entries(grid)
+    for name in unstored_models([entry.study.inputs(entry.params) for entry in checked]):
         click.echo(f"results of model '{name}' are not stored: register an identity")
-    for program in programs(entry.params for entry in entries(grid)):
+    for program in programs(entry.params for entry in checked):
         click.echo(f"this run starts a program (nbkit run --allow-commands): {program}")
     _show_notes(grid)
     click.echo(f"{run_file}: ready to run")
@@ -235,7 +237,7 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
 
     Example: nbkit sources mine.yaml data/mine
     """
-    from nbkit.batch.sources import Sources, write_sources
+    from nbkit.batch.sources import write_sources
 
     grid = read(run_file, settings)
     refuse_programs(entry.params for entry in entries(grid))
@@ -247,7 +249,7 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
         click.echo(f"{each.source}: {len(each.texts):,} texts; {to_do}")
     for name in dict.fromkeys(error.name for error in found.others):
         click.echo(f"{name}: still lacks translations, too: nbkit sources {shlex.quote(str(run_file))} FOLDER")
-    if found == Sources((), (), ()):
+    if not any(found):
         click.echo(f"{folder}: nothing is missing: nbkit run {shlex.quote(str(run_file))}")
         return
     context.exit(_WAITING)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache, wraps
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import nbkit
 from nbkit.files import file_digest
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -40,4 +44,19 @@ def environment(*folders: Path) -> Environment:
 def source_digest(folder: Path) -> str:
     """A digest of the code in *folder* and of its templates: pages of another version are made again."""
     sources = sorted([*(folder / "templates").iterdir(), *folder.glob("*.py")])
-    return hashlib.blake2b("".join(map(file_digest, sources)).encode(), digest_size=16).hexdigest()
+    return digest_of(*map(file_digest, sources))
+
+
+def cached_by_file(function: F) -> F:
+    """Decorate a function of a file and other arguments: its value is cached until the file changes."""
+
+    @lru_cache(maxsize=4096)
+    def cached(digest: str, path: Path, *others: Any) -> Any:
+        return function(path, *others)
+
+    return cast("F", wraps(function)(lambda path, *others: cached(file_digest(path), path, *others)))
+
+
+def digest_of(*parts: Any) -> str:
+    """A digest of what a page is made of."""
+    return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

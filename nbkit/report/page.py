@@ -20,7 +20,7 @@ from xml.etree.ElementTree import tostring
 
 import nh3
 import tinycss2
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import StrictUndefined
 from markupsafe import Markup, escape
 
 from nbkit.errors import DataError
@@ -31,7 +31,6 @@ _ALLOWED = {name: frozenset(each.split()) for name, each in read_own(Path(__file
 _STYLE = re.compile(r"<style\b[^>]*>(.*?)</style\s*>", re.IGNORECASE | re.DOTALL)
 _PANDAS_STYLE = re.compile(r"<style scoped>\s*\.dataframe\b.*?</style>", re.DOTALL)  # the page styles tables itself
 _SVG = re.compile(r"<svg\b.*?</svg\s*>", re.IGNORECASE | re.DOTALL)
-_SVG_NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
 _EMPTY_PICTURE = re.compile(r"<img(?![^>]*\bsrc=)[^>]*>")  # its address is not allowed
 _STYLED_TABLE = re.compile(r"T_\w+")
 #: The sanitiser drops tags that are not allowed; escaped before, they are read as they were written.
@@ -96,7 +95,7 @@ def clean_css(css: str) -> str:
 def svg_uri(svg: str) -> str:
     """*svg* as a ``data:`` address for ``<img>``, where a browser draws it but runs nothing in it."""
     if "xmlns=" not in svg.partition(">")[0] and "<?xml" not in svg[:100]:
-        svg = re.sub(r"<svg\b", f"<svg {_SVG_NAMESPACE}", svg, count=1, flags=re.IGNORECASE)
+        svg = re.sub(r"<svg\b", '<svg xmlns="http://www.w3.org/2000/svg"', svg, count=1, flags=re.IGNORECASE)
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 
@@ -322,24 +321,16 @@ def cells(
 def _exporter() -> Any:
     """nbconvert's exporter with the report's templates, made once."""
     from nbconvert.exporters.html import HTMLExporter  # takes a second to import
-    from nbconvert.filters.ansi import ansi2html, strip_ansi
 
-    class Exporter(HTMLExporter):
-        """nbconvert's exporter with the report's template, and nothing of the user's Jupyter configuration."""
-
-        def _create_environment(self) -> Environment:
-            """The template environment, with nbkit's filters for outputs, prose, pictures and tags."""
-            environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
-            environment.filters |= {"clean": _clean_output, "prose": _prose, "picture": picture, "tags": tags}
-            environment.filters |= {"ansi2html": ansi2html, "strip_ansi": strip_ansi}
-            environment.globals["sentences"] = _sentences
-            return environment
-
-    return Exporter(
+    made = HTMLExporter(
         template_paths=[str(TEMPLATES)], template_file="cells.html.j2", optimistic_validation=True,
         preprocessors=["nbconvert.preprocessors.CoalesceStreamsPreprocessor", _render_prose],
         config={"CoalesceStreamsPreprocessor": {"enabled": True}},
+        filters={"clean": _clean_output, "prose": _prose, "picture": picture, "tags": tags},
     )  # fmt: skip
+    made.environment.autoescape, made.environment.undefined = True, StrictUndefined
+    made.environment.globals["sentences"] = _sentences
+    return made
 
 
 def _clean_output(html: str, place: str) -> Markup:

@@ -7,10 +7,8 @@ or the templates changed.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
-import os
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,17 +22,18 @@ from jinja2 import Environment
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import json_object, write_file
+from nbkit.files import file_digest, json_object, write_file
 from nbkit.languages import in_order, language_name
 from nbkit.models import label
 from nbkit.progress import duration
 from nbkit.provenance import Footer
 from nbkit.registry import find_package
-from nbkit.report.frame import environment, source_digest
+from nbkit.report.frame import cached_by_file, digest_of, environment, source_digest
 from nbkit.report.page import PROVENANCE_CLASS, Excerpt, cells, excerpt, read_notebook, without_text
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.named import is_sandbox
+from nbkit.studies.results import written_key
 from nbkit.yaml_text import read_own
 
 
@@ -64,8 +63,8 @@ def named(value: str, facet: str) -> str:
 # ----------------------------------------------------------------------------
 # The records in the output folder of a run: one of the run, one per executed notebook.
 
-#: Facets that the index can be filtered by, in this order; other tags follow in order of appearance.
-FACETS = ("study", "run", "language", "model", "status")
+#: Facets that the index can be filtered by, in this order; other tags follow in order of appearance, then the status.
+FACETS = ("study", "run", "language", "model")
 
 
 class _Record(BaseModel):
@@ -132,13 +131,12 @@ class _Failure(_Record):
 
 
 class Run(_Record):
-    """A run: its folder, its record ``run.json``, and its entries in the order shown.
+    """A run: its folder and its record ``run.json``.
 
     health: what a package above found wrong with the translations of each source file (`nbcheck.records`).
     """
 
     folder: Path
-    entries: tuple[Entry, ...] = ()
     title: str
     status: str = ""
     runs: list[_Grid] = []
@@ -147,12 +145,26 @@ class Run(_Record):
     health: list[dict[str, Any]] = []
     provenance: dict[str, Any] = {}
 
-    @property
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """Its executed notebooks as they are best read: by grid, those of one model, the headline's, the others."""
+        found = [_entry(self.folder, path) for path in sorted((self.folder / "cells").glob("*.json"))]
+        order = {label: i for i, label in enumerate(self.order)}
+        grids = {grid.name: i for i, grid in enumerate(self.runs)}
+        mains = {grid.name: _main(grid.study) for grid in self.runs}
+
+        def place(entry: Entry) -> tuple:
+            grid, planned = entry.tags.get("run", ""), order.get(entry.label, len(order))
+            return grids.get(grid, len(grids)), entry.scope == "grid", entry.page != mains.get(grid), planned
+
+        return tuple(sorted((entry for entry in found if entry.notebook.is_file()), key=place))
+
+    @cached_property
     def outcomes(self) -> dict[str, Path]:
         """The files of outcomes that can be read, by entry of the run file."""
-        names = [grid.name or grid.study for grid in self.runs]
-        files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_safe_name(name)}
-        return {name: path for name, path in files.items() if _is_parquet(path)}
+        names = [grid.name for grid in self.runs if is_safe_name(grid.name)]
+        files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names}
+        return {name: path for name, path in files.items() if written_key(path) is not None}
 
     @property
     def is_sandbox(self) -> bool:
@@ -186,25 +198,7 @@ def read_run(folder: Path) -> Run:
         raise NbkitError(f"{folder}: no such folder; `nbkit run params/demo.yaml` makes one under outputs/")
     if not (folder / "run.json").is_file():
         raise NbkitError(f"{folder}: not the output of a run (no run.json); name a folder such as outputs/demo")
-    run = _read(Run, folder / "run.json", title=folder.name, folder=folder)
-    entries = [_entry(folder, path) for path in sorted((folder / "cells").glob("*.json"))]
-    shown = [entry for entry in entries if entry.notebook.is_file()]
-    order = {label: i for i, label in enumerate(run.order)}
-    languages = {code: i for i, code in enumerate(in_order(e.tags.get("language", "") for e in shown))}
-
-    grids = {grid.name: i for i, grid in enumerate(run.runs)}
-    mains = {grid.name: _main(grid.study) for grid in run.runs}
-
-    def place(entry: Entry) -> tuple:
-        """As pages are best read: grid by grid, first those of one model, then the headline's, then the others."""
-        grid, planned = entry.tags.get("run", ""), order.get(entry.label, len(order))
-        reading = (grids.get(grid, len(grids)), entry.scope == "grid", entry.page != mains.get(grid), planned)
-        return *reading, languages[entry.tags.get("language", "")], entry.label
-
-    # Recorded by `provenance.collect` for the run, else for its last entry.
-    ordered = sorted(shown, key=place)
-    provenance = run.provenance or next((e.provenance for e in reversed(ordered) if e.provenance), {})
-    return run.model_copy(update={"entries": tuple(ordered), "provenance": provenance})
+    return _read(Run, folder / "run.json", title=folder.name, folder=folder)
 
 
 def _main(study: str) -> str:
@@ -303,7 +297,7 @@ def build(output_folder: Path) -> Path:
 
     Raises `NbkitError` if the folder is not the output of a run, `DataError` for a damaged file in it.
     """
-    site = _site(output_folder)
+    site = _Site(read_run(Path(output_folder)))
     pages = site.run.folder / "html"
     pages.mkdir(exist_ok=True)
     for leftover in {path.name for path in pages.glob("*.html")} - {entry.file for entry in site.run.entries}:
@@ -321,7 +315,7 @@ def build(output_folder: Path) -> Path:
 def archive(output_folder: Path) -> Path:
     """Pack the site, figures and tables into a zip beside the folder; return its path. Raises like `build`."""
     build(output_folder)
-    site = _site(output_folder)
+    site = _Site(read_run(Path(output_folder)))
     pages = ["index.html", *(f"html/{entry.file}" for entry in site.run.entries)]
     pages += [SENTENCES] if site.has_sentences else []
     return _zipped(site.run.folder, "", {name: (site.run.folder / name).read_bytes() for name in pages + site.files})
@@ -333,31 +327,31 @@ def archive_without_text(output_folder: Path) -> Path:
     It omits the outputs of cells tagged ``corpus-text``, printed lines, error messages, and
     files under ``figures/`` and ``tables/`` whose name ends in ``.texts`` before the suffix.
     """
-    full = _site(output_folder)
-    files = [name for name in full.files if ".texts." not in Path(name).name]
-    site = _Site(full.run.without_messages(), files, with_text=False)
+    site = _Site(read_run(Path(output_folder)).without_messages(), with_text=False)
     members = {"index.html": site.index().encode()}
     members |= {f"html/{spread[0].file}": site.page(*spread).encode() for spread in site.spreads()}
-    return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
-
-
-def _is_parquet(path: Path) -> bool:
-    """Whether *path* is a Parquet file, by what it ends with: a report does without a broken one."""
-    try:
-        with path.open("rb") as file:
-            file.seek(-4, os.SEEK_END)
-            return file.read() == b"PAR1"
-    except OSError:
-        return False
+    files = {name: (site.run.folder / name).read_bytes() for name in site.files}
+    return _zipped(site.run.folder, "-no-text", members | files)
 
 
 @dataclass(frozen=True)
 class _Site:
-    """A run as pages. files: its saved figures and tables. with_text: False for `archive_without_text`."""
+    """A run as pages. with_text: False for `archive_without_text`."""
 
     run: Run
-    files: list[str]
     with_text: bool = True
+
+    @cached_property
+    def files(self) -> list[str]:
+        """Figures and tables of the run, as relative paths, without links out of the folder and odd names."""
+        folder, root = self.run.folder, self.run.folder.resolve()
+        return [
+            path.relative_to(folder).as_posix()
+            for room in ("figures", "tables")
+            for path in sorted((folder / room).rglob("*"))
+            if path.suffix in _SUFFIXES and path.is_file() and path.resolve().is_relative_to(root)
+            if all(map(is_safe_name, path.relative_to(folder).parts)) and (self.with_text or ".texts." not in path.name)
+        ]
 
     @cached_property
     def outcomes(self) -> Any:
@@ -390,11 +384,6 @@ class _Site:
         entries = self.run.entries
         return zip(entries, [None, *entries], [*entries[1:], None], strict=False)
 
-    def read(self, entry: Entry) -> dict[str, Any]:
-        """The notebook of *entry*, without texts of corpora if the site may not show these."""
-        notebook = read_notebook(entry.notebook)
-        return notebook if self.with_text else without_text(notebook)
-
     def files_of(self, entry: Entry) -> list[str]:
         """The names of the exported files that belong to *entry*."""
         return [name for name in self.files if name.split("/")[1] == entry.label]
@@ -403,43 +392,34 @@ class _Site:
         """Digest of everything that a page is made of."""
         names = [other and (other.file, other.name) for other in around]
         run = self.run.title, self.run.is_sandbox, self.made_with, self.has_sentences
-        surroundings = repr((run, names, self.files_of(entry)))
-        source, digest = source_digest(Path(__file__).parent), hashlib.blake2b(digest_size=16)
-        for part in (source.encode(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
-            digest.update(hashlib.blake2b(part).digest())
-        return digest.hexdigest()
+        made_of = source_digest(Path(__file__).parent), file_digest(entry.notebook), entry.record
+        return digest_of(run, names, self.files_of(entry), *made_of)
 
     def page(self, entry: Entry, before: Entry | None, after: Entry | None, digest: str = "") -> str:
         """The HTML page of *entry*, with links to the entries *before* and *after* it."""
-        notebook = self.read(entry)
+        notebook = _notebook(entry.notebook, self.with_text)
         tags = {"entry" if key == "run" else key: value for key, value in entry.tags.items() if key != "study"}
         near = sorted(self.run.entries, key=lambda other: other.tags.get("run") != entry.tags.get("run"))
         titles = {other.title: other.file for other in reversed(near) if other.title != entry.title}
-        glance = excerpt(notebook)
         html, headings = cells(notebook, titles, tags if self.has_sentences else None)
         shows_provenance = f'class="{PROVENANCE_CLASS}"' in html  # a failed notebook does not get that far
         copies = {name: (self.run.folder / name).read_text(encoding="utf-8")
                   for name in self.files_of(entry) if name.endswith(".tex")}  # fmt: skip
         facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
         return rendered(
-            "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=glance,
+            "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=excerpt(notebook),
             cells=html, headings=headings, files=self.files_of(entry), copies=copies, digest=digest,
             has_sentences=self.has_sentences, filters=f"#{urlencode(tags)}",
             provenance="" if shows_provenance else Footer(facts)._repr_html_(),
         )  # fmt: skip
 
-    def excerpt(self, entry: Entry) -> Excerpt:
-        """The excerpt of an entry's notebook that the index shows; read once per state of the file."""
-        state = entry.notebook.stat()
-        return _excerpt(entry.notebook, (state.st_mtime_ns, state.st_size), self.with_text)
-
     def index(self) -> str:
         """The HTML of the index: answers, outcomes and a link to every page."""
-        listed = [(entry, self.excerpt(entry)) for entry in self.run.entries]
+        listed = [(entry, _excerpt(entry.notebook, self.with_text)) for entry in self.run.entries]
         runs = [entry for entry in self.run.entries if entry.scope != "grid"]
         facets = _facets(runs)
         chosen_from = {facet: values for facet, values in facets.items() if len(values) > 1}
-        sections = {each.name: _Section(each.name) for each in self.run.runs if each.name}
+        sections = {each.name: _Section(each.name) for each in self.run.runs}
         for entry, glance in listed:  # by the entry of the run file that they belong to
             name = entry.tags.get("run", "")
             sections.setdefault(name, _Section(name)).pages.append((entry, glance))
@@ -480,17 +460,16 @@ class _Section:
         return next((page for page in first if 0 < len(page[1].figure) < _THUMBNAIL_BYTES), None)
 
 
-@lru_cache(maxsize=4096)
-def _excerpt(notebook: Path, state: tuple[int, int], with_text: bool) -> Excerpt:
-    """The excerpt of a notebook, cached by the *state* of its file."""
-    found = read_notebook(notebook)
-    return excerpt(found if with_text else without_text(found))
+def _notebook(file: Path, with_text: bool) -> Any:
+    """The notebook in a file. with_text: False removes sentences of its corpus."""
+    notebook = read_notebook(file)
+    return notebook if with_text else without_text(notebook)
 
 
-def _site(folder: Path) -> _Site:
-    """The site of a run's folder."""
-    run = read_run(Path(folder))
-    return _Site(run, _saved_files(run.folder))
+@cached_by_file
+def _excerpt(file: Path, with_text: bool) -> Excerpt:
+    """What the index shows of the notebook in a file."""
+    return excerpt(_notebook(file, with_text))
 
 
 def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
@@ -499,8 +478,7 @@ def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
     for entry in entries:
         for facet, value in entry.facets.items():
             found.setdefault(facet, {})[value] = None
-    places = {facet: place for place, facet in enumerate(FACETS)}
-    names = sorted(found, key=lambda facet: (facet == "status", places.get(facet, len(FACETS))))
+    names = sorted(found, key=lambda facet: (facet == "status", (*FACETS, facet).index(facet)))
     return {name: in_order(found[name]) if name == "language" else list(found[name]) for name in names}
 
 
@@ -511,18 +489,6 @@ def _recorded_digest(page: Path) -> str | None:
     with page.open("rb") as stream:
         match = _DIGEST.search(stream.read(500))
     return match[1].decode() if match else None
-
-
-def _saved_files(folder: Path) -> list[str]:
-    """Figures and tables of the run, as relative paths, without links out of the folder and odd names."""
-    root = folder.resolve()
-    found = [path for room in ("figures", "tables") for path in sorted((folder / room).rglob("*"))]
-    return [
-        path.relative_to(folder).as_posix()
-        for path in found
-        if path.suffix in _SUFFIXES and path.is_file() and path.resolve().is_relative_to(root)
-        if all(map(is_safe_name, path.relative_to(folder).parts))
-    ]
 
 
 def _zipped(folder: Path, suffix: str, members: Mapping[str, bytes]) -> Path:

@@ -236,7 +236,7 @@ def test_nothing_is_translated_twice_and_units_fill_what_pages_need(run):
     before = len(dummy.asked)
     for unit in STUDY.units(params):
         if ":ensure" not in unit.function:
-            run_unit(unit.function, unit.arguments, {})
+            run_unit(unit.function, unit.arguments)
     assert not STUDY.units(params)
     assert len(dummy.asked) - before <= 20  # the sentences for BLEU
     assert len(set(dummy.asked)) == len(dummy.asked)

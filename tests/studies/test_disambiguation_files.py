@@ -218,7 +218,7 @@ def test_with_nothing_to_test_tables_are_empty(files, copier, tmp_path: Path, wh
     params = params_of(files, **change)
     for unit in STUDY.units(params):
         if ":ensure" not in unit.function:
-            run_unit(unit.function, unit.arguments, {})
+            run_unit(unit.function, unit.arguments)
     for name in ("items", "outcomes", "seeds", "samples", "attacks"):
         table = STUDY.read(params, name)
         assert table.empty and set(STUDY.table(name).columns) <= set(table)

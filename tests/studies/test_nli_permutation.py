@@ -530,7 +530,7 @@ def test_units_fill_the_store_and_count_texts(models):
     work = STUDY.units(p)
     assert [unit.stage for unit in work] == sorted(unit.stage for unit in work)
     for unit in work:
-        run_unit(unit.function, unit.arguments, {})
+        run_unit(unit.function, unit.arguments)
     asked = len(models["neutral"].asked), len(models["bag"].asked)
     assert asked[0] > asked[1] > 0 and STUDY.units(p) == []
     Run(STUDY, p).fill()

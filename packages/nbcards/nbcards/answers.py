@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +18,7 @@ from nbcards.drawing import bar, point, scale, svg
 from nbcards.findings import Decided, Finding, decide
 from nbcards.values import FEW, SYSTEM, answer, whole_and_groups
 from nbkit.errors import NbkitError
+from nbkit.report.frame import cached_by_file
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import Behaviour, Measure, behaviour_of, is_control
 from nbkit.studies.results import Outcomes, read_outcomes
@@ -126,21 +126,14 @@ class Answers:
             if not against:
                 continue
             finding = against[0].finding
-            here = [
-                (f"{each.system} {direction(each.source_language, each.target_language)}".strip(), each.numbers)
-                for each in against
-            ]
-            if len(here) == 1:
-                ((of, numbers),) = here
-                text = f"{of} contradicts the paper ({finding.source}): “{claim}” Here {numbers}."
-            else:
-                shown = "; ".join(f"{of}: {numbers}" for of, numbers in here[:_SEVERAL])
-                more = f"; and {len(here) - _SEVERAL} more" if len(here) > _SEVERAL else ""
-                text = (
-                    f"{len(here)} of {len(decided)} systems contradict the paper ({finding.source}): “{claim}” "
-                    f"{shown}{more}."
-                )
-            yield Surprise(text, finding.page)
+            names = [_with_direction(each.system, each.source_language, each.target_language) for each in against]
+            who, numbers = f"{names[0]} contradicts", f"Here {against[0].numbers}"
+            if len(against) > 1:
+                who = f"{len(against)} of {len(decided)} systems contradict"
+                here = [f"{name}: {each.numbers}" for name, each in zip(names, against, strict=True)]
+                more = [f"and {len(here) - _SEVERAL} more"] if len(here) > _SEVERAL else []
+                numbers = "; ".join(here[:_SEVERAL] + more)
+            yield Surprise(f"{who} the paper ({finding.source}): “{claim}” {numbers}.", finding.page)
         for value in self.values:
             low, high, measure = value.row["low"], value.row["high"], value.measure
             of = f"{value.system} {value.direction}".strip()
@@ -151,17 +144,14 @@ class Answers:
                 )  # fmt: skip
             mark = measure.zero or measure.floor
             for part in value.parts:
-                if mark is None:
-                    break
-                apart = part["high"] < mark.value < low or high < mark.value < part["low"]
-                if apart:
+                if mark and (part["high"] < mark.value < low or high < mark.value < part["low"]):
                     yield Surprise(
                         f"{of}: for *{part['group']}*, {measure.label} is {measure.written(part['value'])} "
                         f"{measure.interval(part['low'], part['high'])} (N = {part['n']:,}), on the other side of "
                         f"{measure.written(mark.value)} ({mark.label}) than the whole, {value.text}.", main,
                     )  # fmt: skip
-            others = [v for v in self.values if v is not value and v.direction == value.direction]
-            others = [v for v in others if not is_control(v.system)]
+            beside = (v for v in self.values if v is not value and v.direction == value.direction)
+            others = [v for v in beside if not is_control(v.system)]
             if len(others) >= _SEVERAL - 1 and low == low:
                 side = "above" if all(low > v.row["high"] for v in others) else ""
                 side = side or ("below" if all(high < v.row["low"] for v in others) else "")
@@ -181,29 +171,25 @@ def direction(source: str, target: str) -> str:
     return f"{source}→{target}" if target else source
 
 
+def _with_direction(system: str, source: str, target: str) -> str:
+    """A system with the direction in which it translates."""
+    return f"{system} {direction(source, target)}".strip()
+
+
 def of_entry(folder: Path, name: str, study: str) -> Answers:
     """The `Answers` of the entry *name* of the run in *folder*; its outcomes are read again only if they changed."""
     path = folder / "outcomes" / f"{name}.parquet"
+    known = behaviour_of(STUDIES.get(study)) if study in STUDIES else None
+    problem = "no outcomes yet, or answers that are not stored" if known else "this nbkit does not have its study"
     if path.is_file():
-        state = path.stat()
-        return _cached_answers(path, name, study, (state.st_mtime_ns, state.st_size))
-    if study not in STUDIES:
-        return Answers(name, study, problem="this nbkit does not have its study")
-    return Answers(
-        name, study, behaviour_of(STUDIES.get(study)), problem="no outcomes yet, or answers that are not stored"
-    )
+        try:
+            return of_file(path, name, study)
+        except (NbkitError, OSError, ValueError) as error:
+            problem = str(error)
+    return Answers(name, study, known, problem=problem)
 
 
-@lru_cache(maxsize=64)
-def _cached_answers(path: Path, name: str, study: str, state: tuple[int, int]) -> Answers:
-    """`of_file`, cached by *state* (the file's time and size); an error becomes the answers' `problem`."""
-    try:
-        return of_file(path, name, study)
-    except (NbkitError, OSError, ValueError) as error:
-        known = behaviour_of(STUDIES.get(study)) if study in STUDIES else None
-        return Answers(name, study, known, problem=str(error))
-
-
+@cached_by_file
 def of_file(path: Path, name: str, study: str) -> Answers:
     """The `Answers` from a Parquet file of outcomes. Raises `DataError` for one that cannot be read."""
     [found] = read_outcomes(path, texts=False)
@@ -221,7 +207,7 @@ def _declared_surprises(found: Outcomes) -> Iterator[Surprise]:
     for each in found.behaviour.surprising:
         of_systems: Any = found.measured(each.measure).groupby(SYSTEM, sort=False)["value"]
         counts = [(system, int((own == each.value).sum()), len(own)) for system, own in of_systems]
-        known = [(f"{system} {direction(*pair)}".strip(), n, of) for (system, *pair), n, of in counts if n]
+        known = [(_with_direction(*system), n, of) for system, n, of in counts if n]
         if known:
             systems, n, of = zip(*known, strict=True)
             yield Surprise(each.text.format(system=", ".join(systems), n=sum(n), of=sum(of)), each.page)

@@ -6,7 +6,6 @@ block of text, deflated and written into the page as base64; ``sentences.js`` un
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zlib
 from base64 import b64encode
@@ -36,16 +35,6 @@ MOST_ITEMS = 100_000
 _NONE = -1
 _ANSWER = ("item", "system", "groupsOf", "source", "changed", "reference", "output", "spansOf")
 _RESULT = ("answer", "measure", "value", "verdict", "reason")
-_ITEM = ((0, "entry"), (1, "direction"))
-
-
-def digest(files: Mapping[str, Path]) -> str:
-    """The digest of all files of outcomes, on which the page depends beside the run's records. files: by entry."""
-    state = hashlib.blake2b(digest_size=16)
-    for name, path in files.items():
-        with path.open("rb") as file:
-            state.update(name.encode() + hashlib.file_digest(file, "blake2b").digest())
-    return state.hexdigest()
 
 
 class Numbered(dict[Any, int]):
@@ -113,7 +102,8 @@ class Pack:
         answers = rows.drop_duplicates("place").sort_values("item", kind="stable")
         rows["answer"] = rows["place"].map(dict(zip(answers["place"], range(len(answers)), strict=True)))
         results = rows.sort_values(["answer", "measure"], kind="stable")
-        columns = {name: np.array([item[n] for item in self._items], np.int32) for n, name in _ITEM}
+        firsts = enumerate(("entry", "direction"))  # of an item, before its id
+        columns = {name: np.array([item[n] for item in self._items], np.int32) for n, name in firsts}
         columns |= {name: answers[name].to_numpy(np.int32) for name in _ANSWER}
         columns |= {name: results[name].to_numpy(np.float32 if name == "value" else np.int32) for name in _RESULT}
         # Half a surrogate pair cannot be written.

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from math import ceil, floor
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from nbcards.drawing import bar, point, scale, svg
 from nbcards.pages import TEMPLATES, code_digest, rendered, with_spans
@@ -35,6 +34,8 @@ LEAST_SHOWN = 5
 
 
 Kind = Literal["translator", "classifier"]
+#: A number; None for NaN.
+Number = Annotated[float | None, BeforeValidator(lambda value: None if value != value else value)]
 
 
 class _Part(BaseModel):
@@ -46,9 +47,9 @@ class Value(_Part):
 
     system: str
     group: str = ""
-    value: float | None
-    low: float | None = Field(description="Lower end of the 95% interval.")
-    high: float | None = Field(description="Upper end of the 95% interval.")
+    value: Number
+    low: Number = Field(description="Lower end of the 95% interval.")
+    high: Number = Field(description="Upper end of the 95% interval.")
     n: int = Field(description="Scored items.")
     clusters: int = Field(description="The independent units of the interval: texts, numbers, idioms.")
     undecided: int = Field(description="Items without a verdict, which the value excludes.")
@@ -103,7 +104,7 @@ class Item(_Part):
     reference: str | None
     output: str | None
     spans: tuple[dict[str, Any], ...]
-    score: float | None
+    score: Number
     verdict: str | None
     reason: str
 
@@ -379,6 +380,8 @@ def _excerpt(item: Item, text: str) -> tuple[int, int]:
 
 _WIDTH, _LEFT, _ROW, _TOP = 640, 170, 24, 22
 _LEAST = 0.2  # that an axis of scores spans, so that a small difference looks small
+#: How a picture looks, on a page of nbkit (in its colours) and in a notebook.
+_STYLE = Markup((TEMPLATES / "measure.css").read_text(encoding="utf-8"))
 
 
 def picture(measure: MeasureOf, study: str = "", link: Callable[..., str] = lambda *of: "") -> Markup:
@@ -393,17 +396,11 @@ def picture(measure: MeasureOf, study: str = "", link: Callable[..., str] = lamb
     height = _TOP + _ROW * len(known) + 26
     summary = "; ".join(f"{value.system}: {measure.with_interval(value)}" for value in known)
     to = ["" if value in measure.people else link(study, measure, value) for value in known]
-    head = Markup("<title>{}</title><style>{}</style>").format(measure.label, Markup(_style()))
+    head = Markup("<title>{}</title><style>{}</style>").format(measure.label, _STYLE)
     parts = map(Markup, _picture_parts(measure, known, scale(low, high, _LEFT, _WIDTH - 24), to))
     role = "group" if any(to) else "img"
     label = f"{measure.label}: {summary}"
     return svg([head, *parts], _WIDTH, height, label, "measure", role=role, fixed=False)
-
-
-@cache
-def _style() -> str:
-    """How a picture looks, on a page of nbkit (in its colours) and in a notebook."""
-    return (TEMPLATES / "measure.css").read_text(encoding="utf-8")
 
 
 def _axis_ends(measure: MeasureOf, known: list[Value]) -> tuple[float, float]:

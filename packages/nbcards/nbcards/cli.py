@@ -126,9 +126,8 @@ def compare(
         write_file(junit_file, junit(checks, f"{found.a} and {found.b}"))
     click.echo(found.answer)
     for block in found.blocks():
-        click.echo(
-            f"  {block['pair']}{f' {systems}' if (systems := block['whole']['systems']) else ''}: {block['sentence']}"
-        )
+        place = " ".join(filter(None, (block["pair"], block["whole"]["systems"])))
+        click.echo(f"  {place}: {block['sentence']}")
     for alone in found.alone():
         click.echo(f"  not compared: {alone}")
     for each in checks:

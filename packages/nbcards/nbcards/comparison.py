@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +21,7 @@ from markupsafe import Markup, escape
 import nbkit
 from nbcards.drawing import bar, point, scale, svg
 from nbcards.pages import rendered, with_spans
-from nbcards.paired import CHANGES, Compared, compared
+from nbcards.paired import CHANGES, PLACE, Compared, compared
 from nbcards.places import of_sandbox, outcomes_at
 from nbcards.values import FEW, apart, interval_apart, signed
 from nbkit.errors import UnknownNameError
@@ -45,7 +46,6 @@ _TITLES: Final = {
     "other": ("Changed without a change of verdict", "the output changed; the verdict did not, or there is none"),
 }
 _UNSHOWN: Final = {"right": "right in both, with the same output", "same": "the same output, without a verdict"}
-_KEYS: Final = ["study", "system_a", "system_b", "source_language", "target_language", "measure"]
 #: Words, single signs, and single characters of scripts without spaces.
 _TOKEN = re.compile(r"[぀-ヿ㐀-鿿]|[^\W぀-ヿ㐀-鿿]+|\s+|[^\w\s]")
 _MOST_TOKENS = 2_000
@@ -108,18 +108,17 @@ class Comparison(Compared):
     @property
     def names(self) -> tuple[str, str]:
         """The names of A and B for the page, with their systems if a single pair is compared."""
-        pairs = self.differences[["system_a", "system_b"]].drop_duplicates()
-        if len(pairs) > 1:
+        if self._has_several_pairs:
             return self.a, self.b
-        named = zip((self.a, self.b), pairs.iloc[0], strict=True)
+        systems = self.differences[["system_a", "system_b"]].iloc[0]
+        named = zip((self.a, self.b), systems, strict=True)
         one, other = (name if name == system else f"{name} ({system})" for name, system in named)
         return one, other
 
-    def _systems_text(self, row: Mapping[Any, Any]) -> str:
-        """The systems of a row as text; "" if a single pair is compared."""
-        if len(self.differences[["system_a", "system_b"]].drop_duplicates()) == 1:
-            return ""
-        return " → ".join(dict.fromkeys((row["system_a"], row["system_b"])))
+    @cached_property
+    def _has_several_pairs(self) -> bool:
+        """Whether more than a single pair of systems is compared."""
+        return len(self.differences[["system_a", "system_b"]].drop_duplicates()) > 1
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows of `differences` for the page, with verdicts, pictures and numbers as text."""
@@ -127,15 +126,16 @@ class Comparison(Compared):
         of = zip(table["study"], table["measure"], strict=True)
         measures = [self.declared[study].measures[name] for study, name in of]
         # Pictures of all items have one scale for shares and one for scores, those of groups one for each measure.
-        keys = zip(measures, *(table[name] for name in ("group", *_KEYS)), strict=True)
+        keys = zip(measures, *(table[name] for name in ("group", *PLACE)), strict=True)
         same = [repr(key) if group else str(measure.share) for measure, group, *key in keys]
         scales = table[["low", "high", "difference"]].abs().max(axis=1).groupby(np.array(same)).transform("max")
         for row, measure, reach in zip(table.to_dict("records"), measures, scales, strict=True):
             verdict = verdict_of(row, measure)
+            systems = " → ".join(dict.fromkeys((row["system_a"], row["system_b"]))) if self._has_several_pairs else ""
             yield {
                 **{str(name): value for name, value in row.items()},
                 "verdict": verdict, "title": self.declared[row["study"]].title, "measure_label": measure.label,
-                "pair": _direction(row), "systems": self._systems_text(row), "a_text": measure.written(row["a"]),
+                "pair": _direction(row), "systems": systems, "a_text": measure.written(row["a"]),
                 "b_text": measure.written(row["b"]), "apart": apart(row["difference"], measure),
                 "interval": interval_apart(row["low"], row["high"], measure), "p_text": _p_text(row["p_holm"]),
                 "p_phrase": " ".join(filter(None, ("p", "=" * (row["p_holm"] >= 0.001), _p_text(row["p_holm"])))),
@@ -148,9 +148,9 @@ class Comparison(Compared):
         """For each study, systems, direction and measure: its rows and its items, ready for the page."""
         rows = list(self.rows())
         for gone in self.excluded[self.excluded["measure"] != ""].to_dict("records"):
-            here = [row for row in rows if all(row[name] == gone[name] for name in _KEYS)]
+            here = [row for row in rows if all(row[name] == gone[name] for name in PLACE)]
             of = self.items
-            for name in _KEYS:
+            for name in PLACE:
                 of = of[of[name] == gone[name]]
             behaviour = self.declared[gone["study"]]
             measure = behaviour.measures[gone["measure"]]
@@ -182,11 +182,11 @@ class Comparison(Compared):
     def record(self, checks: Sequence[Check] = ()) -> dict[str, Any]:
         """The comparison as plain data, the content of compare.json (docs/ci.md)."""
         items = []
-        for key, part in self.items.groupby(_KEYS, sort=False):
+        for key, part in self.items.groupby(PLACE, sort=False):
             counts = part["change"].value_counts()
             ids = {name: part.loc[part["change"] == name, "item"].tolist() for name in ("broken", "fixed")}
             changes = {name: int(counts.get(name, 0)) for name in CHANGES}
-            items.append({**dict(zip(_KEYS, key, strict=True)), "changes": changes, **ids})
+            items.append({**dict(zip(PLACE, key, strict=True)), "changes": changes, **ids})
         differences = [
             {**_plain(row), "verdict": verdict_of(row, self.declared[row["study"]].measures[row["measure"]]) or "none"}
             for row in self.differences.to_dict("records")
@@ -293,11 +293,10 @@ def _overall_sentence(row: Mapping[Any, Any], measure: Measure) -> str:
     values = f"{measure.label}: {row['a_text']} in A, {row['b_text']} in B, {row['apart']} {row['interval']}"
     if row["verdict"]:
         return f"B is {row['verdict']} at {values}; {row['p_phrase']} after Holm’s correction, {n}."
-    limit = (
-        f"with {n}, even the largest possible difference would not be detected with {POWER:.0%} power"
-        if row["visible_text"] == "–"
-        else f"with {n}, a difference of {row['visible_text']} would be detected with {POWER:.0%} power"
-    )
+    seen = f"a difference of {row['visible_text']} would"
+    if row["visible_text"] == "–":
+        seen = "even the largest possible difference would not"
+    limit = f"with {n}, {seen} be detected with {POWER:.0%} power"
     shown = "No item differs" if not row["up"] + row["down"] else "No difference could be shown"
     return f"{shown} in {values}; {limit}."
 
@@ -373,12 +372,5 @@ def marked(a: str, b: str) -> tuple[Markup, Markup]:
 
 
 def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """*row* with plain Python values for JSON, None for NaN."""
-    return {
-        str(name): None
-        if isinstance(value, float) and np.isnan(value)
-        else value.item()
-        if hasattr(value, "item")
-        else value
-        for name, value in row.items()
-    }
+    """*row* for JSON, with None for NaN."""
+    return {str(name): None if value != value else value for name, value in row.items()}

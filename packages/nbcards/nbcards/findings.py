@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import Field
 from scipy.stats import norm
 
-from nbcards.values import DIRECTION, apart, interval_apart, interval_of, scored
+from nbcards.values import DIRECTION, apart, interval_apart, interval_of, is_in_groups, scored
 from nbkit.studies.behaviours import SOME, Answers, Declared, Measure, Words
 from nbkit.studies.results import Outcomes, group
 from nbkit.studies.summarise import correlate, summarise
@@ -133,10 +133,10 @@ class _Known(NamedTuple):
 
 def _comparison(own: pd.DataFrame, finding: Finding, measured: Measure) -> _Known | None:
     """The value of the claim's groups, or how far it is from that of the others; None without rows."""
-    inside = own[_is_in_groups(own, finding.of)]
+    inside = own[is_in_groups(own, finding.of)]
     if inside.empty or finding.than is not None:
         return None if inside.empty else _Known(*interval_of(inside, measured), inside["cluster"].nunique())
-    others = own[_is_in_groups(own, finding.against) if finding.against else ~_is_in_groups(own, finding.of)]
+    others = own[is_in_groups(own, finding.against) if finding.against else ~is_in_groups(own, finding.of)]
     if not finding.each:
         return None if others.empty else _difference(inside, others, measured)
     rivals = others.groupby(group(others, finding.each).to_numpy(), sort=False)
@@ -175,7 +175,7 @@ def _difference(one: pd.DataFrame, other: pd.DataFrame, measured: Measure) -> _K
 
 def _correlation(own: pd.DataFrame, finding: Finding) -> _Known | None:
     """Spearman's ρ within the claim's groups, with its interval and number of units; None where it is not defined."""
-    own = own[_is_in_groups(own, finding.of) & own["other"].notna().to_numpy()]
+    own = own[is_in_groups(own, finding.of) & own["other"].notna().to_numpy()]
     if (n := own["cluster"].nunique()) < 2:
         return None
     [row] = correlate(own, "score", "other", cluster="cluster").to_dict("records")
@@ -192,14 +192,6 @@ def _correlated_with(found: Outcomes, rows: pd.DataFrame, finding: Finding) -> A
     return rows[keys].join(others.rename("other"), on=keys)["other"].to_numpy()
 
 
-def _is_in_groups(rows: pd.DataFrame, wanted: dict[str, tuple[str, ...]]) -> np.ndarray:
-    """Which *rows* are in the *wanted* groups, which are given as name → values."""
-    fits = np.ones(len(rows), dtype=bool)
-    for name, values in wanted.items():
-        fits &= group(rows, name).isin(values).to_numpy()
-    return fits
-
-
 _Interval: TypeAlias = tuple[float, float, float]
 
 
@@ -210,12 +202,8 @@ def _independent_difference(one: _Interval, other: _Interval) -> _Interval:
     (0.3, 0.158..., 0.441...)
     """
     (mean, low, high), (mean_2, low_2, high_2) = one, other
-    value = mean - mean_2
-    return (
-        value,
-        float(value - np.hypot(mean - low, high_2 - mean_2)),
-        float(value + np.hypot(high - mean, mean_2 - low_2)),
-    )
+    value, below, above = mean - mean_2, np.hypot(mean - low, high_2 - mean_2), np.hypot(high - mean, mean_2 - low_2)
+    return value, float(value - below), float(value + above)
 
 
 def _verdict(low: float, high: float, than: float, wanted: str) -> Verdict:

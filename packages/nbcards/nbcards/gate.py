@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 from xml.etree import ElementTree
 
@@ -14,14 +14,7 @@ from nbkit.studies.behaviours import SOME
 
 _CONDITION = re.compile(r"(\w+)(?:\.(\w+))?(?:\[([^]]+)\])?(?:\.(\w+))?\s*(?=[<>=!])(.*)")
 _TERM = re.compile(r"(\w+)\s*(<=|>=|==|!=|<|>)\s*(.*?)")
-_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
+_OPERATORS = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
 #: Columns that select rows: a gate about a system or language that is not there would never break.
 _SELECTING = ("system_a", "system_b", "source_language", "target_language")
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -6,7 +6,6 @@ nbkit's report asks for it by the group of entry points ``nbkit.report``, with i
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +15,12 @@ from typing import Any
 from markupsafe import Markup
 
 from nbcards import answers, ranks
-from nbcards.browser import digest, pack, sentences_page
+from nbcards.browser import pack, sentences_page
 from nbcards.pages import code_digest, rendered
+from nbcards.values import FEW
+from nbkit.files import file_digest
+from nbkit.report.frame import digest_of
+from nbkit.studies.behaviours import is_people
 
 #: From an entry of a run and a notebook to the file of the page that shows it over the whole grid; "" if there is none.
 Page = Callable[[str, str], str]
@@ -43,8 +46,7 @@ class Index:
     @cached_property
     def _answers(self) -> dict[str, answers.Answers]:
         """The answers of each entry of the run, by its name."""
-        named = [each for each in self.run.runs if each.name]
-        return {each.name: answers.of_entry(self.run.folder, each.name, each.study) for each in named}
+        return {each.name: answers.of_entry(self.run.folder, each.name, each.study) for each in self.run.runs}
 
     @cached_property
     def _titles(self) -> dict[str, str]:
@@ -62,7 +64,7 @@ class Index:
         return Markup(rendered(
             "index_answers.html.j2", tables=answers.tables(known),
             surprises=[(each, surprise) for each in known for surprise in each.surprises()], boards=boards,
-            titles=self._titles, page=page,
+            titles=self._titles, page=page, few=FEW, is_people=is_people,
         ))  # fmt: skip
 
     def section(self, name: str, page: Page) -> Section | None:
@@ -77,14 +79,12 @@ class Index:
     @property
     def _runs(self) -> list[tuple[str, str, Any]]:
         """(name, study, parameters) of each entry of the run."""
-        return [(each.name or each.study, each.study, each.params) for each in self.run.runs]
+        return [(each.name, each.study, each.params) for each in self.run.runs]
 
     def sentences_digest(self, provenance: str) -> str:
         """The digest of everything that the page of sentences is made of. provenance: the page's footer as HTML."""
-        state = hashlib.blake2b(digest_size=16)
-        state.update(repr((self._runs, self.run.title, self.run.is_sandbox, provenance, code_digest())).encode())
-        state.update(digest(self.run.outcomes).encode())
-        return state.hexdigest()
+        files = {name: file_digest(path) for name, path in self.run.outcomes.items()}
+        return digest_of(self._runs, self.run.title, self.run.is_sandbox, provenance, code_digest(), files)
 
     def sentences(self, provenance: str, digest: str) -> str:
         """The page of all sentences, which leads back to ``index.html``."""

@@ -92,10 +92,11 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
         waiting = [other.behaviour.title for other in plan.behaviours if other.study.name not in parts]
         if waiting and found is not None:
             write_card(_card(plan, parts, began), folder, waiting)
-    measured = [tables[each.study.name] for each in plan.behaviours if each.study.name in tables]
+    measured = [each for each in plan.behaviours if each.study.name in tables]
     health: tuple[HealthOf, ...] = ()
     if checks := find_package("nbkit.health"):
-        health = tuple(HealthOf(**each) for each in checks.card_health(plan, measured))
+        outcomes = [tables[each.study.name] for each in measured]
+        health = tuple(HealthOf(**each) for each in checks.card_health(plan, outcomes))
         for part in health:
             report(f"Health of the outputs: {' '.join(map(part.sentence, part.systems))}")
     card = _card(plan, parts, began, health)
@@ -103,10 +104,9 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
     (folder / OUTCOMES).mkdir(exist_ok=True)
     for path in (folder / OUTCOMES).glob("*.parquet"):
         path.unlink()
-    for each in plan.behaviours:
-        if each.study.name in tables:
-            path = folder / OUTCOMES / f"{each.study.name}.parquet"
-            write_outcomes([each.params], path, "parquet", models=each.systems)
+    for each in measured:
+        path = folder / OUTCOMES / f"{each.study.name}.parquet"
+        write_outcomes([each.params], path, "parquet", models=each.systems)
     write_file(folder / RUN, run_file(plan, folder.name))
     if measured:
         write_file(folder / SENTENCES, sentences(folder).page(home=PAGE))
@@ -130,60 +130,62 @@ def _card(plan: CardPlan, parts: Mapping[str, BehaviourOf], began: float, health
 def _behaviour_of(planned: Planned, found: Outcomes | None, reason: str, pair: tuple[str, str]) -> BehaviourOf:
     """What the card says of one behaviour. found: its outcomes; reason: why there are none."""
     behaviour, params = planned.behaviour, planned.params
-    measures: list[MeasureOf] = []
-    people: Any = None
-    answers: dict[str, list[str]] = {}
-    items: list[Item] = []
-    warnings: list[str] = []
-    tested = 0
-    small: dict[tuple[str, tuple[tuple[str, int], ...]], list[str]] = {}
+    facts: dict[str, Any] = {"answers": {}, "warnings": (), "measures": (), "items": (), "corpora": {}, "params": {}}
     if found is not None:
-        people = found.of_systems({*found.rows["model"]} - {*planned.systems})
-        found = found.of_systems(planned.systems)
-        there = found.names
-        headline = behaviour.headline_of(there)
-        measured = {name: each for name, each in behaviour.measures.items() if each.measure in there}
-        for name, measure in measured.items():
-            whole, groups = whole_and_groups(found, measure)
-            # What the paper's systems did elsewhere says nothing beside sentences of the sandbox.
-            marks = measure.published if planned.corpora != "sandbox" else ()
-            marks = tuple(mark for mark in marks if mark.pair in ("", "-".join(pair)))
-            shown = _measure_of(name, measure, whole, groups, marks, estimates(people, measure), pair)
-            measures.append(shown)
-            rows: Any = whole.to_dict("records")
-            for row in rows:
-                if row["n"] and (measure is headline or row["clusters"] >= SOME):
-                    parts = groups[groups["system"] == row["system"]]
-                    sentence = answer(row, parts, measure)
-                    if measure is headline:
-                        sentence = _with_health(sentence, found, measure, row["system"], pair)
-                    answers.setdefault(row["system"], []).append(_with_people(sentence, shown))
-                    of = (measure.label if measure is not headline else "", tuple(unranked(parts).items()))
-                    small.setdefault(of, []).append(row["system"])
-        # Items of the kind that an answer names, where the headline has no kinds but another measure has.
-        divided = headline if headline.by else next((each for each in measured.values() if each.by), headline)
-        divided = divided if divided.share == headline.share and divided.better == headline.better else headline
-        parts = whole_and_groups(found, divided)[1]
-        worst = {str(name): worst_group(own, divided) for name, own in parts.groupby("system")}
-        items = list(_telling_items(scored(found, divided), divided, worst))
-        rows = found.measured(measures[0].measure)
-        tested = found.measured(headline.measure)["source"].nunique()
-        warnings = [*_warnings(list(measured.values()), measures, rows), *_tiny_groups(small, len(planned.systems))]
-    undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
-    missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
-    facts: dict[str, Any] = {"corpora": {}, "params": {}}
+        facts |= _measured(planned, found, pair)
     if params is not None:
-        facts = {
+        facts |= {
             "corpora": licences(params, planned.systems.values()), "params": portable(params.model_dump(mode="json")),
             "texts": tuple(TextsOf(**each) for each in texts_of(behaviour, params)),
         }  # fmt: skip
+    undecided = sum(value.undecided for measure in facts["measures"][:1] for value in measure.values)
+    answers = facts["answers"]
+    missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
     return BehaviourOf(
         study=planned.study.name, title=behaviour.title, question=behaviour.question, changed=behaviour.changed,
-        reads=behaviour.fit.reads if behaviour.fit else "translator", tested=tested,
-        answers={name: tuple(sentences) for name, sentences in answers.items()},
-        not_measurable=dict.fromkeys(missing, reason or f"none of {undecided:,} items could be decided"),
-        warnings=tuple(warnings), measures=tuple(measures), items=tuple(items), **facts,
+        reads=behaviour.fit.reads if behaviour.fit else "translator",
+        not_measurable=dict.fromkeys(missing, reason or f"none of {undecided:,} items could be decided"), **facts,
     )  # fmt: skip
+
+
+def _measured(planned: Planned, found: Outcomes, pair: tuple[str, str]) -> dict[str, Any]:
+    """What the outcomes *found* say of the systems, as fields of a `BehaviourOf`."""
+    people = found.of_systems({*found.rows["model"]} - {*planned.systems})
+    found = found.of_systems(planned.systems)
+    headline = planned.behaviour.headline_of(found.names)
+    measured = {name: each for name, each in planned.behaviour.measures.items() if each.measure in found.names}
+    measures: list[MeasureOf] = []
+    answers: dict[str, tuple[str, ...]] = {}
+    small: dict[tuple[str, tuple[tuple[str, int], ...]], list[str]] = {}
+    for name, measure in measured.items():
+        whole, groups = whole_and_groups(found, measure)
+        # What the paper's systems did elsewhere says nothing beside sentences of the sandbox.
+        marks = measure.published if planned.corpora != "sandbox" else ()
+        marks = tuple(mark for mark in marks if mark.pair in ("", "-".join(pair)))
+        shown = _measure_of(name, measure, whole, groups, marks, estimates(people, measure), pair)
+        measures.append(shown)
+        rows: Any = whole.to_dict("records")
+        for row in rows:
+            if row["n"] and (measure is headline or row["clusters"] >= SOME):
+                system, parts = row["system"], groups[groups["system"] == row["system"]]
+                sentence = answer(row, parts, measure)
+                if measure is headline:
+                    sentence = _with_health(sentence, found, measure, system, pair)
+                answers[system] = (*answers.get(system, ()), _with_people(sentence, shown))
+                of = (measure.label if measure is not headline else "", tuple(unranked(parts).items()))
+                small.setdefault(of, []).append(system)
+    # Items of the kind that an answer names, where the headline has no kinds but another measure has.
+    divided = headline if headline.by else next((each for each in measured.values() if each.by), headline)
+    divided = divided if divided.share == headline.share and divided.better == headline.better else headline
+    parts = whole_and_groups(found, divided)[1]
+    worst = {str(name): worst_group(own, divided) for name, own in parts.groupby("system")}
+    warnings = _warnings(list(measured.values()), measures, found.measured(measures[0].measure))
+    return {
+        "answers": answers, "measures": tuple(measures),
+        "items": tuple(_telling_items(scored(found, divided), divided, worst)),
+        "warnings": (*warnings, *_tiny_groups(small, len(planned.systems))),
+        "tested": found.measured(headline.measure)["source"].nunique(),
+    }  # fmt: skip
 
 
 def _with_people(sentence: str, measure: MeasureOf) -> str:
@@ -245,11 +247,6 @@ _REASONS = 6
 _CEILING = 0.05
 
 
-def _undecided(rows: pd.DataFrame, system: str) -> pd.DataFrame:
-    """The rows of *system* that could not be judged."""
-    return rows[(rows["system"] == system) & (rows["verdict"] == "undecided")]
-
-
 def _common_reasons(measure: Measure, rows: pd.DataFrame, n: int) -> str:
     """The most frequent reasons of *n* undecided items with their counts, in words; "" if there are none."""
     reasons = rows["reason"].value_counts()
@@ -295,7 +292,8 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], rows: 
         yield f"Only {fewest} different texts, numbers or idioms{behind}: a few of them can change the result."
     of_systems: dict[str, list[str]] = {}
     for value in measures[0].values:
-        for sentence in _warnings_of(value, measured[0], measures[0], _undecided(rows, value.system)):
+        undecided = rows[(rows["system"] == value.system) & (rows["verdict"] == "undecided")]
+        for sentence in _warnings_of(value, measured[0], measures[0], undecided):
             of_systems.setdefault(sentence, []).append(value.system)
     several = len(measures[0].values) > 1
     yield from (f"{', '.join(names)}: {text}" if several else text for text, names in of_systems.items())
@@ -330,14 +328,7 @@ def _measure_of(
 
 def _value_of(row: Mapping[Any, Any]) -> Value:
     """A row of `estimates` as a value of the card."""
-    numbers: dict[str, Any] = {name: _number_or_none(row[name]) for name in ("value", "low", "high")}
-    numbers |= {name: int(row[name]) for name in ("n", "clusters", "undecided")}
-    return Value(system=row["system"], group=str(row.get("group", "")), **numbers)
-
-
-def _number_or_none(value: float) -> float | None:
-    """*value*, or None for NaN."""
-    return None if value != value else float(value)
+    return Value(**{name: row[name] for name in Value.model_fields if name in row})
 
 
 def _telling_items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str]) -> Iterator[Item]:
@@ -351,7 +342,7 @@ def _telling_items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str
             called = {"pass": "passes", "fail": "fails", **measure.called}.get(verdict or "", verdict or role)
             yield Item(
                 system=str(system), role=called if measure.share else role, group=own_group[place] or row["group"],
-                item=row["item"], **texts, spans=tuple(spans_of(row["spans"])), score=_number_or_none(row["score"]),
+                item=row["item"], **texts, spans=tuple(spans_of(row["spans"])), score=row["score"],
                 verdict=verdict, reason=row["reason"],
             )  # fmt: skip
 

@@ -31,7 +31,7 @@ from nbkit.studies.results import Outcomes
 if TYPE_CHECKING:
     import pandas as pd
 
-_PAIR = ["study", "system_a", "system_b", *DIRECTION, "measure"]
+PLACE = ["study", "system_a", "system_b", *DIRECTION, "measure"]
 #: What can become of an item. "other": the output changed, but no verdict did, or there is none.
 CHANGES: Final = ("broken", "fixed", "wrong", "other", "right", "same")
 
@@ -92,7 +92,7 @@ def compared(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Compared:
     p, p_holm, tests = p_values([each.sums for each in tested])
     table = pd.DataFrame(rows).assign(p=p, p_holm=p_holm)
     # Where something differs more tests count: of the same study, systems and direction at least.
-    places = [tuple(row[name] for name in _PAIR[:-1]) for row in rows]
+    places = [tuple(row[name] for name in PLACE[:-1]) for row in rows]
     able = Counter(place for place, each in zip(places, tested, strict=True) if 2.0 ** (1 - len(each.sums)) <= LEVEL)
     table["visible"] = [
         visible(each.sums, each.variance, each.room, each.width, max(tests, able[place]))
@@ -162,7 +162,7 @@ def _one_sided(
             for (system, source, target), part in each.rows.groupby(["model", *DIRECTION], sort=False):
                 if not is_control(str(system)) and (each.study, system, source, target) not in there:
                     names = ("", system) if side == "b" else (system, "")
-                    row = dict(zip(_PAIR, (each.study, *names, source, target, ""), strict=True))
+                    row = dict(zip(PLACE, (each.study, *names, source, target, ""), strict=True))
                     n = {"only_a": 0, "only_b": 0, f"only_{side}": part["item"].nunique()}
                     yield {**row, "both": 0, **n, "undecided": 0}
 
@@ -190,7 +190,7 @@ def _pairings(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Iterator[tuple[di
                 for (source, target), part in both.groupby(DIRECTION, sort=False):
                     if (part["side"] == "both").any():
                         place = (sides[0].study, one, other, str(source), str(target), name)
-                        yield dict(zip(_PAIR, place, strict=True)), measure, part
+                        yield dict(zip(PLACE, place, strict=True)), measure, part
 
 
 def _system_pairs(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
@@ -300,5 +300,5 @@ def _correctness(rows: pd.DataFrame, side: str, measure: Measure) -> np.ndarray:
 
 def _is_covered(rows: pd.DataFrame, known: pd.DataFrame, place: Mapping[str, str]) -> bool:
     """Whether *known* has all items of *rows*, for the same study, systems and direction (*place*)."""
-    alike = all(known[name].iloc[0] == place[name] for name in _PAIR[:-1])
+    alike = all(known[name].iloc[0] == place[name] for name in PLACE[:-1])
     return alike and set(rows["item"]) <= set(known["item"])

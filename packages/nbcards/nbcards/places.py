@@ -31,9 +31,7 @@ def outcomes_at(place: Any) -> list[Outcomes]:
     path = Path(place)
     if not path.exists():
         raise NbkitError(f"{path}: no such file or folder; outcomes, a run's output folder or a card are expected")
-    files = [path]
-    if path.is_dir():
-        files = sorted((path / "outcomes").glob("*.parquet"))
+    files = sorted((path / "outcomes").glob("*.parquet")) if path.is_dir() else [path]
     found = [each for file in files for each in read_outcomes(file, STUDIES)]
     if not files:
         found = [computed(params, texts=True) for params in recorded_params(path).values()]
@@ -47,12 +45,8 @@ def merged(found: Sequence[Outcomes]) -> list[Outcomes]:
     parts: dict[str, list[Outcomes]] = {}
     for each in found:
         parts.setdefault(each.study, []).append(each)
-    known = STUDIES.names()
-    order = sorted(parts, key=lambda name: known.index(name) if name in known else len(known))
-    return [
-        replace(own[-1], rows=pd.concat([each.rows for each in own], ignore_index=True)) if len(own) > 1 else own[0]
-        for own in map(parts.__getitem__, order)
-    ]
+    ordered = (parts[name] for name in dict.fromkeys([*STUDIES, *parts]) if name in parts)
+    return [replace(own[-1], rows=pd.concat([each.rows for each in own], ignore_index=True)) for own in ordered]
 
 
 def of_sandbox(place: Any) -> bool:

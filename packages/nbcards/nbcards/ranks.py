@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,11 @@ import pandas as pd
 
 from nbcards.answers import direction
 from nbcards.paired import ranked
-from nbcards.values import DIRECTION, FEW
+from nbcards.values import DIRECTION
 from nbkit.errors import NbkitError
+from nbkit.report.frame import cached_by_file
 from nbkit.studies import Outcomes, read_outcomes
-from nbkit.studies.behaviours import BAR, Behaviour, Columns, Judged, Measure, Read, is_people
+from nbkit.studies.behaviours import BAR, Behaviour, Columns, Judged, Measure, Read
 
 #: Systems without which there is nothing to rank.
 LEAST = 3
@@ -42,49 +42,34 @@ class Board:
         """Source and target language, as pages write them."""
         return direction(self.rows[0]["source_language"], self.rows[0]["target_language"])
 
-    def shown(self) -> Iterator[dict[str, Any]]:
-        """The rows with values, intervals and ranks as text, for the index."""
-        for row in self.rows:
-            yield {
-                **row,
-                "text": self.measure.written(row["value"]),
-                "interval": self.measure.interval(row["low"], row["high"]),
-                "ranks": f"{row['first']}–{row['last']}" if row["first"] != row["last"] else str(row["first"]),
-                "few": row["n"] < FEW,
-                "people": is_people(row["system"]),
-            }
-
 
 def boards(files: Mapping[str, Path], health: Sequence[Mapping[str, Any]] = ()) -> list[Board]:
     """The rankings of a run. files: outcomes by entry; health: records of health (`nbkit.report.site.Run`)."""
     found: list[Board] = []
     for name, path in files.items():
-        state = path.stat()
         with suppress(NbkitError):  # the entry's section says what is wrong with its file
-            found += _boards_of_entry(path, name, (state.st_mtime_ns, state.st_size))
+            found += _boards_of_entry(path, name)
     for each in (each for each in health if each.get("measure")):
         outcomes = health_outcomes(each)
-        found += _boards_of_table(ranked(outcomes, outcomes.behaviour.headline), each["file"], outcomes.behaviour.title,
-                         outcomes.behaviour.headline)  # fmt: skip
+        found += _boards_of(outcomes, outcomes.behaviour.headline, each["file"])
     return found
 
 
-@lru_cache(maxsize=64)
-def _boards_of_entry(path: Path, name: str, state: tuple[int, int]) -> tuple[Board, ...]:
-    """The rankings from the outcomes at *path* of the entry *name*, cached by *state*: the file's time and size."""
+@cached_by_file
+def _boards_of_entry(path: Path, name: str) -> tuple[Board, ...]:
+    """The rankings from the outcomes at *path* of the entry *name*."""
     [found] = read_outcomes(path, texts=False)
     measures = [each for each in found.behaviour.measures.values() if each.read]
-    return tuple(
-        board for each in measures for board in _boards_of_table(ranked(found, each), name, found.behaviour.title, each)
-    )
+    return tuple(board for each in measures for board in _boards_of(found, each, name))
 
 
-def _boards_of_table(table: Any, name: str, title: str, measure: Measure) -> Iterator[Board]:
-    """A ranking for each direction of *table* (from `ranked`) with enough systems, if *measure* is precise there."""
+def _boards_of(found: Outcomes, measure: Measure, name: str) -> Iterator[Board]:
+    """A ranking for each direction with enough systems, if *measure* is precise there."""
+    table: Any = ranked(found, measure)
     for (source, target), part in table.groupby(DIRECTION, sort=False):
         read = measure.precision(source, target)
         if read is not None and read.right >= BAR * read.of and len(part) >= LEAST:
-            yield Board(name, title, measure, read, tuple(part.to_dict("records")))
+            yield Board(name, found.behaviour.title, measure, read, tuple(part.to_dict("records")))
 
 
 def health_outcomes(health: Mapping[str, Any]) -> Outcomes:

@@ -49,11 +49,18 @@ def scored(found: Outcomes, measure: Measure) -> pd.DataFrame:
 def _selected_rows(found: Outcomes, measure: Measure, name: str) -> pd.DataFrame:
     """The measured rows of the outcome *name* in the groups that *measure* selects."""
     rows = found.measured(name)
-    fits = np.ones(len(rows), dtype=bool)
-    for wanted, groups in ((True, measure.where), (False, measure.unlike)):
-        for key, values in groups.items():
-            fits &= (group(rows, key).isin(values) == wanted).to_numpy()
+    fits = is_in_groups(rows, measure.where)
+    for key, values in measure.unlike.items():
+        fits &= ~is_in_groups(rows, {key: values})
     return rows[fits].reset_index(drop=True)
+
+
+def is_in_groups(rows: pd.DataFrame, wanted: Mapping[str, Sequence[str]]) -> np.ndarray:
+    """Which measured *rows* are in the *wanted* groups, which are given as name → values."""
+    fits = np.ones(len(rows), dtype=bool)
+    for name, values in wanted.items():
+        fits &= group(rows, name).isin(values).to_numpy()
+    return fits
 
 
 def estimates(found: Outcomes, measure: Measure) -> pd.DataFrame:
@@ -164,11 +171,8 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
             value = known["value"].iloc[place]
             alike = known.loc[np.isclose(known["value"], value), "group"]
             fields |= {name: ", ".join(alike[:_NAMED]), f"{name}_value": measure.written(value)}
-    doubt = (
-        f"With only {whole['clusters']} independent item{'s' * (whole['clusters'] != 1)}, "
-        if whole["clusters"] < SOME
-        else ""
-    )
+    n = whole["clusters"]
+    doubt = f"With only {n} independent item{'s' * (n != 1)}, " * (n < SOME)
     try:
         return doubt + sentence.format(**fields)
     except KeyError as error:
@@ -225,15 +229,11 @@ def revealing(rows: pd.DataFrame, measure: Measure, group: str = "") -> dict[str
     ranked = known.assign(far=(known["score"] - known["score"].mean()).abs()).sort_values("item", kind="stable")
     if ranked["score"].nunique() == 1:
         return {"typical": ranked.index[0]}
-    low, high = ranked["score"].idxmin(), ranked["score"].idxmax()
+    scores = -ranked["score"] if measure.better == "lower" else ranked["score"]
+    first, last = scores.idxmin(), scores.idxmax()
     if group and measure.better is not None:
-        bad = ranked["score"].min() if measure.better == "higher" else ranked["score"].max()
-        of_group = ranked[(ranked["group"] == group) & (ranked["score"] == bad)]
-        if len(of_group):
-            low, high = (of_group.index[0], high) if measure.better == "higher" else (low, of_group.index[0])
-    typical = ranked[~ranked.index.isin([low, high])]["far"]
-    found = {"lowest": low, "typical": typical.idxmin() if len(typical) else None, "highest": high}
-    if measure.better is not None:
-        worst, best = (low, high) if measure.better == "higher" else (high, low)
-        found = {"worst": worst, "typical": found["typical"], "best": best}
-    return {name: place for name, place in found.items() if place is not None}
+        first = next(iter(ranked.index[(ranked["group"] == group) & (scores == scores.min())]), first)
+    names = ("lowest", "highest") if measure.better is None else ("worst", "best")
+    others = ranked["far"].drop([first, last])
+    typical = {"typical": others.idxmin()} if len(others) else {}
+    return {names[0]: first, **typical, names[1]: last}

@@ -21,7 +21,7 @@ from nbkit.batch import run as runner
 from nbkit.batch.cluster import ClusterError
 from nbkit.batch.params import RunFile, parse
 from nbkit.batch.run import run
-from nbkit.batch.workers import Task, run_unit, task_variables
+from nbkit.batch.workers import Task, run_unit
 from nbkit.errors import NbkitError
 from nbkit.models.services.commands import VARIABLE as COMMANDS
 
@@ -157,9 +157,9 @@ def test_models_run_where_a_gpu_is_and_the_store_is_where_a_worker_mounts_it(toy
     machines.worker()
     with cluster.open_cluster("dask", address=machines.address, workers=1, environment={}) as hired:
         until(lambda: len(hired._workers()) == 2, machines.scheduler)
-        tasks = [Task(str(n), run_unit, ("os:getpid", {}, task_variables()), runs_models=True) for n in range(4)]
-        tasks.append(Task("where", run_unit, ("os:getenv", {"key": "NBKIT_CACHE"}, task_variables()), runs_models=True))
-        tasks.append(Task("bad", run_unit, ("os:no_such_call", {}, task_variables())))
+        tasks = [Task(str(n), run_unit, ("os:getpid", {}), runs_models=True) for n in range(4)]
+        tasks.append(Task("where", run_unit, ("os:getenv", {"key": "NBKIT_CACHE"}), runs_models=True))
+        tasks.append(Task("bad", run_unit, ("os:no_such_call", {})))
         done = {each.task.label: each for each in hired(tasks)}
     assert "cannot be found" in str(done.pop("bad").error)
     assert done.pop("where").value == str(toy / "mounted")
@@ -173,8 +173,8 @@ def test_a_unit_whose_workers_die_fails_alone(toy, machines, monkeypatch):
         machines.worker("--nanny")
     with cluster.open_cluster("dask", address=machines.address, workers=1, environment={}) as hired:
         tasks = [
-            Task("deadly", run_unit, ("os:abort", {}, task_variables())),
-            Task("good", run_unit, ("os:getpid", {}, task_variables())),
+            Task("deadly", run_unit, ("os:abort", {})),
+            Task("good", run_unit, ("os:getpid", {})),
         ]
         done = {each.task.label: each for each in hired(tasks)}
     assert done["deadly"].error.name == "KilledWorker" and done["good"].error is None
@@ -204,7 +204,7 @@ def test_workers_know_whether_the_run_may_start_programs(toy, machines, monkeypa
     """Whatever they were started with; as a unit of work sees it."""
     monkeypatch.setenv(COMMANDS, "allow" if allowed else "deny")
     machines.worker(**{COMMANDS: "deny" if allowed else "allow"})
-    asked = Task("asked", run_unit, ("nbkit.models.services.commands:commands_allowed", {}, task_variables()))
+    asked = Task("asked", run_unit, ("nbkit.models.services.commands:commands_allowed", {}))
     with cluster.open_cluster("dask", address=machines.address, workers=1, environment={}) as hired:
         (done,) = hired([asked])
     assert done.error is None and done.value is allowed

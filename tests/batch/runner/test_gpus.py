@@ -96,7 +96,7 @@ def test_units_that_run_models_go_to_the_gpus_and_others_beside_them(four, monke
         )
         for i in range(4)
     ]
-    tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), {}), u.runs_models) for u in work]
+    tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments)), u.runs_models) for u in work]
     with _runner("processes", None, work, 2, str(tmp_path)) as run:
         done = list(run(tasks))
     assert {each.task.label for each in done if each.error is None} == {task.label for task in tasks}
@@ -129,5 +129,5 @@ def test_a_run_that_is_stopped_ends_both_kinds_of_workers():
 
 def test_the_environment_of_workers_on_gpus_lets_tokenizers_have_threads(four):
     found = gpus.local_processes(2, worker_environment(1), units("auto"))
-    assert found.gpu_environment["TOKENIZERS_PARALLELISM"] == "true"
-    assert found.environment["TOKENIZERS_PARALLELISM"] == "false"
+    name = "TOKENIZERS_PARALLELISM"
+    assert found._environment_of("0")[name] == "true" and found._environment_of("")[name] == "false"
