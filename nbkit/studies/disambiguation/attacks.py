@@ -21,7 +21,7 @@ from nbkit.perturb.word_sense import (
     least_biased,
     sense_fillers,
 )
-from nbkit.seeding import address
+from nbkit.seeding import address, random_ranks
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.items import source_of
@@ -29,7 +29,6 @@ from nbkit.studies.disambiguation.judge import reasons
 from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import RIGHT, UNDECIDED, place_of, senses_of, sentence_of
-from nbkit.studies.disambiguation.sets import random_ranks
 from nbkit.studies.parts import Units, item_id
 from nbkit.text.sentences import Text
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
@@ -17,7 +17,7 @@ import pandas as pd
 from nbkit.measure.literal import lemmas
 from nbkit.measure.senses import AGGREGATES, MEASURES, Sense, SenseCounts, SenseFinder, sentence_bias
 from nbkit.models.translators.texts import text_pairs
-from nbkit.seeding import address
+from nbkit.seeding import random_ranks
 from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.mining import corpus_identity, fold_counts, fold_of, pair_links, pairs_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
@@ -61,7 +61,7 @@ def pairs(
         yield [_row(params, row, corpus, fold, known(fold)) for row in rows]
 
 
-def _by_references(params: DisambiguationParams, pairs: list[Pair], linked: Iterator[Any]) -> Units:
+def _by_references(params: DisambiguationParams, pairs: list[Pair], linked: Iterable[Any]) -> Units:
     """The homographs of each pair, with the senses that their references show."""
     finder = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns)
     for pair, links in zip(pairs, linked, strict=True):
@@ -128,9 +128,9 @@ def most_items(params: DisambiguationParams, cell: Cell) -> int:
 def items(params: DisambiguationParams, cell: Cell, start: int, n: int, all_pairs: pd.DataFrame) -> Units:
     """The pool: every homograph that is tested, or as many as are drawn. An item is the same in every run."""
     tested = all_pairs[all_pairs["left_out"] == ""].reindex(columns=COLUMNS)
-    if params.n_test is not None and len(tested) > params.n_test:
-        drawn = sorted(tested.index, key=lambda row: address(params.seed, "test pair", tested.at[row, "key"]))
-        tested = tested.loc[sorted(drawn[: params.n_test])]
+    if params.n_test is not None:
+        ranks = pd.Series(random_ranks(tested["key"], params.seed, "test pair"), tested.index)
+        tested = tested.loc[ranks.nsmallest(params.n_test).sort_index().index]
     units = tested.groupby("pair", sort=False).ngroup()
     own = (units >= start) & (units < start + n)
     whole = dict.fromkeys(["token", "start", "end", "length", "fold"], "int64")

@@ -29,6 +29,7 @@ from nbkit.models.python import mark_unstored
 from nbkit.models.translators.texts import score_signature
 from nbkit.perturb.word_sense import spelled
 from nbkit.provenance import Footer
+from nbkit.seeding import random_ranks
 from nbkit.studies import notebook
 from nbkit.studies.disambiguation import STUDY
 from nbkit.studies.disambiguation.attacks import OTHER, SEED_WRONG, SUCCESS
@@ -36,7 +37,7 @@ from nbkit.studies.disambiguation.items import source_of
 from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import UNDECIDED, WRONG, characters
-from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, random_ranks
+from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets
 from nbkit.studies.notebook import printed, show, with_intervals
 from nbkit.studies.summarise import strengths, summarise
 from nbkit.yaml_text import read_own

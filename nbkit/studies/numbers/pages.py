@@ -17,11 +17,10 @@ from nbkit import provenance
 from nbkit.corpora.templates import PLACEHOLDER
 from nbkit.figures import draw, panels, styles, theme
 from nbkit.figures.theme import Look
-from nbkit.measure.numbers import error_types
 from nbkit.numbers import find_numbers, forms, write_number
 from nbkit.numbers.formats import DrawnNumber, parse_format
 from nbkit.perturb.shrink_numbers import is_simplest
-from nbkit.seeding import address
+from nbkit.seeding import random_ranks
 from nbkit.studies.notebook import show
 from nbkit.studies.numbers.params import NumbersParams
 from nbkit.studies.summarise import summarise
@@ -182,11 +181,6 @@ def with_marks(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(source_marked=sources, hypothesis_marked=outputs, report=report, whose=whose)
 
 
-def ranks(params: NumbersParams, rows: pd.DataFrame, purpose: str, columns: Sequence[str]) -> list[int]:
-    """A random number for each row, the same in every run, derived from *purpose* and the row's *columns*."""
-    return [address(params.seed, purpose, *row) for row in rows[list(columns)].itertuples(index=False, name=None)]
-
-
 def with_texts(params: NumbersParams, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
     """Rows with the columns of their *items*, and as hypothesis the translations."""
     return params.study.with_texts(params, rows, items).rename(columns={"answer_source": "hypothesis"})
@@ -198,10 +192,10 @@ def errors_found(params: NumbersParams, found: pd.DataFrame, k: int) -> pd.DataF
     correct: how the number is written in the target language.
     """
     failed = with_texts(params, found[~found["strict"].astype(bool)])
-    failed = failed.assign(rank=ranks(params, failed, "errors", [*OF, "source"]))
-    failed = failed.assign(at=failed.groupby(OF, sort=False).ngroup()).sort_values("rank")
-    failed = failed.assign(turn=failed.groupby([*OF, "error"]).cumcount()).sort_values(["turn", "rank"])
-    chosen = failed.groupby(OF, sort=False).head(k).sort_values(["at", "rank"]).reset_index(drop=True)
+    rank, at = random_ranks(failed[[*OF, "source"]], params.seed, "errors"), failed.groupby(OF, sort=False).ngroup()
+    failed = failed.assign(rank=rank, at=at).sort_values("rank")
+    in_turns = failed.iloc[failed.groupby([*OF, "error"]).cumcount().argsort(kind="stable")]
+    chosen = in_turns.groupby(OF).head(k).sort_values(["at", "rank"], ignore_index=True)
     chosen["correct"] = list(map(_correct, chosen["value"], chosen["format"], chosen["target_language"]))
     return chosen[[*OF, "capability", "template", "error", "source", "hypothesis", "found", "correct"]]
 
@@ -241,8 +235,3 @@ def _of_simpler(proved: bool, smallest: str, pattern: str, pair: str) -> str:
     if len(found) == 1 and is_simplest(DrawnNumber(found[0].value, smallest), pattern, lang):
         return "nothing simpler"
     return "yes" if proved else "neighbours"
-
-
-def meanings() -> dict[str, str]:
-    """What each type of error means, in the order in which they are decided."""
-    return {kind["name"]: kind["meaning"] for kind in error_types()}

@@ -23,7 +23,6 @@ from nbkit.studies.numbers.params import REFERENCE, NumbersParams
 from nbkit.studies.parts import Units, item_id, spans
 from nbkit.yaml_text import read_own
 
-#: What the corpus's own translations are called, which are judged like a system.
 #: All quantities of a sentence, whatever their kind.
 ALL_KINDS = "all"
 #: Kinds of quantities as tables show them.

@@ -17,7 +17,7 @@ from nbkit.figures import draw, panels, styles, theme
 from nbkit.languages import in_order
 from nbkit.measure.statistics import DIFFERENCE, UNIT
 from nbkit.perturb import CONTROL, PERTURBATIONS, label
-from nbkit.seeding import address
+from nbkit.seeding import random_ranks
 from nbkit.studies import notebook
 from nbkit.studies.exports import outcomes, where
 from nbkit.studies.parts import stacked
@@ -194,8 +194,7 @@ def draw_outcomes(
     def first(rows: pd.DataFrame) -> pd.DataFrame:
         """The *k* outcomes of each group that are drawn first."""
         rows = where(rows, f"{main} and {condition}" if condition else main)
-        keys = rows[[*_CELL, "unit", "perturbation"]].itertuples(index=False, name=None)
-        rows = rows.assign(rank=[address(params.seed, purpose, *key) for key in keys]).sort_values("rank")
+        rows = rows.iloc[random_ranks(rows[[*_CELL, "unit", "perturbation"]], params.seed, purpose).argsort()]
         return rows.drop_duplicates([*by, "unit"]).groupby(by, sort=False).head(k)
 
     found = STUDY.read(params, where=lambda rows: first(rows).index)  # of each part a few: constant memory
