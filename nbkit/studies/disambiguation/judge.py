@@ -44,18 +44,17 @@ def outcomes(
     else:
         tokens = [source_of(row, cell.source).tokens for row in items.to_dict("records")]
         found = senses_of(params, cell, tokens, items, answers["source"].tolist(), links)
-    pairs = list(zip(found["reached"], items["sense"], strict=True))
-    by_rule, *others = ([sense_verdict(reached, each, sense) for reached, sense in pairs]
-                        for each in (params.reach, *VARIANTS))  # fmt: skip
-    outcome = pd.Series(by_rule, index=items.index, dtype="str")
-    variants = {f"outcome_{name}": each for name, each in zip(VARIANTS, others, strict=True)}
+    each = list(zip(found["reached"], items["sense"], strict=True))
+    by = {reach: [sense_verdict(reached, reach, sense) for reached, sense in each]
+          for reach in (params.reach, *VARIANTS)}  # fmt: skip
+    outcome = pd.Series(by[params.reach], index=items.index, dtype="str")
     return items[GROUPS].assign(
         bias=items[f"freq_wrong_{params.bias}"] - items[f"freq_right_{params.bias}"],
         **found[["words", "found"]],
         reason=reasons(outcome, found["reason"], RIGHT),
         outcome=outcome,
         right=outcome.map({RIGHT: 1.0, WRONG: 0.0}).astype(float),
-        **variants,
+        **{f"outcome_{name}": by[name] for name in VARIANTS},
     )
 
 

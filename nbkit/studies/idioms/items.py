@@ -29,6 +29,7 @@ from nbkit.models.translators.texts import corpus_texts_identity, text_pairs
 from nbkit.seeding import address
 from nbkit.studies.answering import Cell
 from nbkit.studies.idioms.params import IdiomsParams
+from nbkit.studies.parts import two_by_two
 from nbkit.text.parsers import load_parser, parser_identity
 from nbkit.text.phrases import PhraseMatcher, read_phrases
 from nbkit.text.sentences import Pair, Sentence, Text
@@ -101,15 +102,6 @@ def row_of(pair: IdiomPair) -> dict[str, Any]:
 def pair_of(row: Mapping[Any, Any]) -> IdiomPair:
     """The pair of a row that has the columns `PAIR`, but for the id."""
     return IdiomPair(row.get("id", ""), row["source"], row["reference"], row["idiom"], two_by_two(row["spans"]))
-
-
-def two_by_two(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Flat pairs of numbers as pairs.
-
-    >>> two_by_two([2, 15, 20, 21])
-    ((2, 15), (20, 21))
-    """
-    return tuple(zip(map(int, places[::2]), map(int, places[1::2]), strict=True))
 
 
 def splits(params: IdiomsParams, cell: Cell, all_mined: pd.DataFrame) -> pd.DataFrame:

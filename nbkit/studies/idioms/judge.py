@@ -30,7 +30,7 @@ from nbkit.models.probes import load_probe, probe_input, read_probe, split_by_al
 from nbkit.models.translators.texts import score_of_sums, sentence_sums
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
-from nbkit.studies.idioms.items import draw_pairs, pair_of, source_texts, texts_identity, two_by_two
+from nbkit.studies.idioms.items import draw_pairs, pair_of, source_texts, texts_identity
 from nbkit.studies.idioms.links import (
     align,
     aligners_identity,
@@ -40,15 +40,16 @@ from nbkit.studies.idioms.links import (
     tokens,
 )
 from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams
-from nbkit.studies.parts import Part, Run, spans
+from nbkit.studies.parts import Part, Run, spans, two_by_two
 from nbkit.text.phrases import read_phrase, stop_words
 from nbkit.text.sentences import Text
 
 #: The controls, each with the column that is its answer.
 CONTROLS = dict(zip(CONTROL_NAMES, ("reference", "source"), strict=True))
 #: The settings of LitTER that each variant of nbkit changes.
-SETTINGS: dict[str, dict[str, Any]] = {each: {"matching": each} for each in ("inflected", "compounds")}
-SETTINGS["accents"] = {"accents": "ignored"}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "inflected": {"matching": "inflected"}, "compounds": {"matching": "compounds"}, "accents": {"accents": "ignored"}
+}  # fmt: skip
 #: Why LitTER could not find an error.
 NO_WORD = "the dictionary has none of the idiom's words"
 EVERY_WORD = "the reference has a translation of each of the idiom's words"
@@ -251,7 +252,7 @@ def probe_counts(params: IdiomsParams, cell: Cell, items: pd.DataFrame) -> tuple
 
 def _probe(params: IdiomsParams, cell: Cell) -> Model:
     """The model of *cell*, loaded as a probe of its encoder states."""
-    return load_probe(cell.model, *cell[:2], decoding=params.decoding, **params.probing)
+    return load_probe(cell.model, *cell[:2], params.end_state, decoding=params.decoding, **params.running)
 
 
 def probed_by(params: IdiomsParams, cell: Cell) -> Any:
