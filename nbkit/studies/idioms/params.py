@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import product
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, field_validator
 
@@ -207,11 +207,6 @@ class IdiomsParams(TranslatorParams):
         for system in self.systems:
             if (other := names[system.name]) != system.label:
                 yield f"'{system.label}' and '{other}' are the same model, {system.name}: remove one"
-
-    @property
-    def probing(self) -> dict[str, Any]:
-        """The settings of every probe besides decoding."""
-        return {"end_state": self.end_state, **self.running}
 
     @property
     def systems(self) -> list[System]:

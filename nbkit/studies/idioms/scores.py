@@ -68,7 +68,7 @@ def condition_name(condition: str) -> str:
     ('upsample 20x', 'zero', '')
     """
     kind, _, times = condition.partition("-")
-    return f"{kind} {times}x" if times and condition != AS_IT_IS else condition
+    return f"{kind} {times}x" if times else condition
 
 
 def of_systems(table: pd.DataFrame) -> pd.DataFrame:
@@ -111,11 +111,9 @@ def mean_over_idioms(
 
 def litters(params: IdiomsParams) -> dict[str, dict[str, Litter]]:
     """By language, the paper's LitTER, that of its figures and the run's variants."""
-    found, table = {}, STUDY.read(params, "dictionary")
-    for language in params.languages:
-        own = table[table["target_language"] == language]
-        found[language] = litter_variants(params.variants, Cell(params.source, language), own)
-    return found
+    table = STUDY.read(params, "dictionary")
+    each = ((language, table[table["target_language"] == language]) for language in params.languages)
+    return {language: litter_variants(params.variants, Cell(params.source, language), own) for language, own in each}
 
 
 def apt_eval(found: pd.DataFrame) -> pd.DataFrame:
@@ -132,9 +130,7 @@ def apt_eval(found: pd.DataFrame) -> pd.DataFrame:
 
 def _in_order(table: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """A table with its systems in the order of *found*."""
-    places = {each: place for place, each in enumerate(found[OF].drop_duplicates().itertuples(index=False, name=None))}
-    order = [places[each] for each in table[OF].itertuples(index=False, name=None)]
-    return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+    return found[OF].drop_duplicates().merge(table, on=OF)
 
 
 def global_scores(found: pd.DataFrame) -> pd.DataFrame:

@@ -58,8 +58,7 @@ def problems(params: WordOrderParams, cell: Cell) -> Iterator[str | None]:
         yield f"corpus '{params.corpus}' is unbounded: set n_pairs"
     yield from known
     for name in params.metrics:
-        options: Mapping[str, Any] = params.metric_options.get(name, {})
-        yield check_metric(name, **options)
+        yield check_metric(name, **params.metric_options.get(name, {}))
 
 
 def items(params: WordOrderParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
