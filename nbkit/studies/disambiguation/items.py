@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import groupby, islice
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
@@ -53,7 +53,7 @@ def pairs(
     if params.voters:
         found = _by_majority(params, cell, corpus, start, n, all_votes)
     else:
-        read = list(islice(pairs_of(params, cell, corpus, n, start), n))
+        read = list(pairs_of(params, cell, corpus, n, start))
         of_pairs = pair_links(params, cell, corpus, read, start, links, aligned, linked)
         found = _by_references(params, read, of_pairs)
     for unit, rows in enumerate(found, start=start):
@@ -90,8 +90,8 @@ def _by_majority(
     cast: dict[Any, list[dict[str, Any]]] = {}
     for (unit, key, _), rows in own.groupby(["unit", "key", "token"], sort=False):
         cast.setdefault(unit, []).append({**majority(rows), "key": str(key).removeprefix(f"{corpus}/")})
-    texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
-    yield from (cast.get(unit, []) for unit, _ in enumerate(islice(texts, start, start + n), start=start))
+    texts = text_pairs(corpus, *cell[:2], n, start=start, on_error=params.on_error)
+    yield from (cast.get(unit, []) for unit, _ in enumerate(texts, start=start))
 
 
 def _row(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +68,7 @@ def reasons(outcome: pd.Series, reason: pd.Series, passes: str) -> pd.Series:
 
 def plain(params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int) -> Units:
     """The pairs *start* to *start* + *n* of a test corpus, unperturbed, for BLEU."""
-    texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
-    for pair in islice(texts, start, start + n):
+    for pair in text_pairs(corpus, *cell[:2], n, start=start, on_error=params.on_error):
         yield [{"corpus": corpus, "source": pair.source, "reference": pair.target}]
 
 

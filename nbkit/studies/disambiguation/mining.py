@@ -226,7 +226,7 @@ def senses(
     """What occurs with each sense in a part of the training corpus: counts that add up (`SenseCounts`), and how many
     pairs there were.
     """
-    pairs = list(islice(pairs_of(params, cell, params.training_corpus, n, start), n))
+    pairs = list(pairs_of(params, cell, params.training_corpus, n, start))
     triples = zip(pairs, training_links(params, aligned, pairs, start), strict=True)
     finder, rows = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns), Counter[Any]()
     for place, (pair, links) in enumerate(triples, start=start):

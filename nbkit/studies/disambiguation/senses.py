@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -190,7 +189,7 @@ def votes(
     parses = [parse_of(text) if voter == 0 else "" for text, voter in zip(every["text"], every["voter"], strict=True)]
     shown = {"source": [text.text for text in every["text"]], "length": list(map(len, every["text"])), "parse": parses}
     cast.append(every.drop(columns="text").assign(hypothesis=answers, **shown).join(found))
-    units = sum(1 for _ in islice(text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error), start, start + n))
+    units = sum(1 for _ in text_pairs(corpus, *cell[:2], n, start=start, on_error=params.on_error))
     return pd.concat(cast, ignore_index=True).assign(corpus=corpus), units
 
 
@@ -235,13 +234,12 @@ def _sources(
     Of raw text only these are parsed.
     """
     if not is_raw(find_corpus(corpus)[0]):
-        pairs = enumerate(islice(pairs_of(params, cell, corpus, n, start), n), start=start)
+        pairs = enumerate(pairs_of(params, cell, corpus, n, start), start=start)
         yield from ((unit, pair.id, pair.source) for unit, pair in pairs)
         return
     forms = {form for word in params.homographs.homographs for form in english_forms(word)}
     lines, seen = list[tuple[int, str, str]](), set[str]()
-    texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
-    for number, line in enumerate(islice(texts, start + n)):
+    for number, line in enumerate(text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)):
         words = re.findall(r"[^\W\d_]+", line.source.lower())
         if number >= start and (base_language(cell.source) != "en" or not forms.isdisjoint(words)):
             lines.append((number, line.id, "" if line.source in seen else line.source))

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +72,7 @@ def mined(params: IdiomsParams, cell: Cell, corpus: str, start: int, n: int) -> 
     Pairs fit if they pass the paper's length filters. Where voters take the place of references, targets are empty,
     every source fits, and none is parsed: forms are enough to find idioms.
     """
-    pairs = list(islice(text_pairs(corpus, *cell[:2]), start, start + n))
+    pairs = list(text_pairs(corpus, *cell[:2], n, start=start))
     if params.voters:
         fitting = [pair._replace(target="") for pair in pairs if pair.source.strip()]
         texts: Iterable[Text] = (plain_text(pair.source, cell.source) for pair in fitting)

@@ -30,6 +30,7 @@ from nbkit.models.probes import load_probe, probe_input, read_probe, split_by_al
 from nbkit.models.translators.texts import score_of_sums, sentence_sums
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
+from nbkit.studies.behaviours import COPIES
 from nbkit.studies.idioms.items import draw_pairs, pair_of, source_texts, texts_identity
 from nbkit.studies.idioms.links import (
     align,
@@ -39,13 +40,11 @@ from nbkit.studies.idioms.links import (
     token_spans,
     tokens,
 )
-from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams
+from nbkit.studies.idioms.params import CONTROLS, IdiomsParams
 from nbkit.studies.parts import Part, Run, spans, two_by_two
 from nbkit.text.phrases import read_phrase, stop_words
 from nbkit.text.sentences import Text
 
-#: The controls, each with the column that is its answer.
-CONTROLS = dict(zip(CONTROL_NAMES, ("reference", "source"), strict=True))
 #: The settings of LitTER that each variant of nbkit changes.
 SETTINGS: dict[str, dict[str, Any]] = {
     "inflected": {"matching": "inflected"}, "compounds": {"matching": "compounds"}, "accents": {"accents": "ignored"}
@@ -115,8 +114,7 @@ def control_outcomes(
 
 def _of_controls(rows: pd.DataFrame, judged: Callable[[pd.Series], pd.DataFrame]) -> pd.DataFrame:
     """What *judged* says of the translations of each control, columns of *rows*."""
-    names = {name: {"name": name, "condition": "", "model": name} for name in CONTROLS}
-    tables = [judged(rows[column]).assign(**names[name]) for name, column in CONTROLS.items()]
+    tables = [judged(rows[column]).assign(name=name, condition="", model=name) for name, column in CONTROLS.items()]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -273,7 +271,7 @@ def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFra
     elif part.cell.model:
         shown["output"] = rows["item"].map(run.answers(part.cell, items)["source"])
     else:
-        shown["output"] = shown["source"].where(shown["model"] != CONTROL_NAMES[0], shown["reference"])
+        shown["output"] = shown["source"].where(shown["model"] == COPIES, shown["reference"])
     if part.table.name == "compared":  # voters take the place of references
         shown["reference"] = ""
     if "idiom" in rows:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from operator import not_
 from pathlib import Path
 from textwrap import fill, shorten
 from typing import Any
@@ -22,7 +21,7 @@ from nbkit.studies import notebook
 from nbkit.studies.idioms import STUDY, scores
 from nbkit.studies.idioms.items import pair_of
 from nbkit.studies.idioms.links import token_spans
-from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams
+from nbkit.studies.idioms.params import AS_IT_IS, CONTROLS, IdiomsParams
 from nbkit.yaml_text import read_own
 
 IDIOM = 'mark style="background-color: #e3edf9"'
@@ -173,7 +172,7 @@ def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequ
 
 def values(table: pd.DataFrame) -> pd.DataFrame:
     """The values of the run's systems with their intervals, for an answer; controls have none."""
-    own = table[~table["model"].isin(CONTROL_NAMES)].reset_index(drop=True)
+    own = table[~table["model"].isin(list(CONTROLS))].reset_index(drop=True)
     own["system"] = [scores.system_label(*each) for each in zip(own["model"], own["condition"], strict=True)]
     return own[["language", "system", "value", "low", "high"]].astype({"value": float})
 
@@ -198,7 +197,7 @@ def pair_counts(table: pd.DataFrame) -> list[str]:
 
 def best(table: pd.DataFrame, value: str, *, lower: bool) -> pd.Series:
     """For each row, whether it has the best number among the systems of its language; never with one system."""
-    numbers = table[value].astype(float).where(~table["model"].isin(CONTROL_NAMES))
+    numbers = table[value].astype(float).where(~table["model"].isin(list(CONTROLS)))
     by_language = numbers.groupby(table["language"])
     return numbers.eq(by_language.transform("min" if lower else "max")) & (by_language.transform("count") > 1)
 
@@ -324,8 +323,7 @@ def examples(params: IdiomsParams, k: int = 3) -> pd.DataFrame:
     found = found[found["open"].astype(bool)].sort_values("turn", kind="stable")
     found = found.groupby(["target_language", "model", "paper"]).head(k)
     systems = [system.label for system in params.systems]
-    keys: dict[Any, Any] = {"target_language": params.languages.index, "model": systems.index, "paper": not_}
-    found = found.sort_values([*keys], key=lambda column: column.map(keys[column.name]), kind="stable")
+    found = styles.arranged(found, target_language=params.languages, model=systems, paper=(True, False))
     litters, rows = scores.litters(params), []
     for row in found.to_dict("records"):
         pair, of = pair_of(row), (row["target_language"], row["condition"], row["name"])

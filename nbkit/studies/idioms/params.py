@@ -43,8 +43,8 @@ Variant = Literal["inflected", "compounds", "accents", "aligned"]
 #: What depends on word alignments, beside what is made of it.
 _ALIGNED = only("links", "dictionary", "outcomes", "control_outcomes", "probes")
 
-#: Names in tables of the two controls, judged besides the run's systems.
-CONTROL_NAMES = ("references", COPIES)
+#: The two controls, judged besides the run's systems: what tables call them, and the column that is their answer.
+CONTROLS = {"references": "reference", COPIES: "source"}
 
 
 def paper_name(model: str) -> str:
@@ -174,7 +174,7 @@ class IdiomsParams(TranslatorParams):
     def _distinct_names(cls, names: dict[str, str]) -> dict[str, str]:
         """Refuse names that tables cannot distinguish, and those of the controls."""
         with_distinct_labels(list(names), paper_name, way_out="rename one (a key of models)")
-        reserved = {name for name in names if name.casefold() in CONTROL_NAMES}
+        reserved = {name for name in names if name.casefold() in CONTROLS}
         if reserved:
             raise ValueError(
                 f"'{reserved.pop()}' is the name of a control: give the model another name (a key of models)"

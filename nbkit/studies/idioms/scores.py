@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from nbkit.corpora.idioms import training_copies
+from nbkit.figures import styles
 from nbkit.measure.literal import Litter, signature
 from nbkit.models.probes import corpus_perplexity
 from nbkit.models.translators.texts import score_signature
 from nbkit.studies.answering import Cell
 from nbkit.studies.idioms import STUDY
 from nbkit.studies.idioms.judge import UNITS, litter_variants
-from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams, System, paper_name
+from nbkit.studies.idioms.params import AS_IT_IS, CONTROLS, IdiomsParams, System, paper_name
 from nbkit.studies.paper import NOT_PRINTED
 from nbkit.studies.parts import stacked
 from nbkit.studies.summarise import corpus_score, of_sums, summarise
@@ -25,7 +26,7 @@ from nbkit.yaml_text import read_own
 
 #: What identifies a system in every table of a page.
 OF = ["language", "condition", "model"]
-REFERENCES, COPIES = CONTROL_NAMES
+REFERENCES, COPIES = CONTROLS
 #: The measures of APT-Eval.
 APT_EVAL = ("unigram_precision", "unigram_precision_published", "aligned_chrf")
 #: The table that holds all results of a language into which the paper translates English.
@@ -49,7 +50,7 @@ def read(params: IdiomsParams, table: str = "outcomes", *, controls: bool = True
     found = found.reindex(columns=list(dict.fromkeys([*found, *(params.variants if table == "outcomes" else ())])))
     found = found.drop(columns="model").rename(columns={"target_language": "language", "name": "model"})
     found = found.assign(system=[system_label(*each) for each in zip(found["model"], found["condition"], strict=True)])
-    return found.sort_values("language", key=lambda each: each.map(params.languages.index), kind="stable")
+    return styles.arranged(found, language=params.languages)
 
 
 def system_label(model: str, condition: str) -> str:
@@ -73,7 +74,7 @@ def condition_name(condition: str) -> str:
 
 def of_systems(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of systems and controls; none if there are only controls."""
-    return table if (~table["model"].isin(CONTROL_NAMES)).any() else table.head(0)
+    return table if (~table["model"].isin(list(CONTROLS))).any() else table.head(0)
 
 
 def why_empty(params: IdiomsParams, what: Literal["translated", "probed"] = "translated") -> str:
@@ -138,15 +139,11 @@ def global_scores(found: pd.DataFrame) -> pd.DataFrame:
 
     Columns: `OF`, of (the test set), measure, value, low, high, n (sentences), signature.
     """
-    tables = []
-    for measure, unit in UNITS.items():
-        table = corpus_score(found, f"{measure}_sums", measure, [*OF, "of"]).assign(measure=measure)
-        table[["value", "low", "high"]] = table[["value", "low", "high"]].astype(float) / unit
-        table[["low", "high"]] = table[["low", "high"]].where(table["model"] != REFERENCES)
-        tables.append(table)
-    table = pd.concat(tables, ignore_index=True)
-    signatures = [score_signature(*each) for each in zip(table["measure"], table["language"], strict=True)]
-    table = table.assign(signature=signatures)
+    tables = [corpus_score(found, f"{name}_sums", name, [*OF, "of"]).assign(measure=name) for name in UNITS]
+    table, numbers = pd.concat(tables, ignore_index=True), ["value", "low", "high"]
+    table[numbers] = table[numbers].astype(float).div(table["measure"].map(UNITS), axis=0)
+    table[numbers[1:]] = table[numbers[1:]].where(table["model"] != REFERENCES)
+    table["signature"] = [score_signature(*each) for each in zip(table["measure"], table["language"], strict=True)]
     return _in_order(table, found)[[*OF, "of", "measure", "value", "low", "high", "n", "signature"]]
 
 
@@ -210,8 +207,8 @@ def results(params: IdiomsParams) -> pd.DataFrame:
     if found.empty:
         return pd.DataFrame(columns=[*_RESULT, "value", "low", "high", "n", "as_computed", *_BESIDE])
     main = found[found["main"].astype(bool)]
-    named = {"measure": "litter", "of": ""}
-    litter, coded = (mean_over_idioms(main, each, interval="share").assign(**named) for each in ("paper", "published"))
+    litter, coded = (mean_over_idioms(main, each, interval="share").assign(measure="litter", of="")
+                     for each in ("paper", "published"))  # fmt: skip
     targeted = apt_eval(found).rename(columns={"aligner": "of"})
     is_theirs = targeted["measure"] == "unigram_precision_published"
     ours = [each.assign(n=each["idioms"]) for each in (litter, targeted[~is_theirs])]
@@ -256,8 +253,7 @@ def claims(params: IdiomsParams) -> list[tuple[System, System, str]]:
     """
     systems = {(system.model, system.condition): system for system in params.systems if system.condition != AS_IT_IS}
     order = sorted(params.conditions, key=training_copies)
-    least = [name for name in order if training_copies(name) <= 1]
-    least += [name for name in order if name not in least][:1]
+    least = order[: sum(training_copies(name) <= 1 for name in order) + 1]
     found = []
     for model in params.models:
         for first, second in pairwise(name for name in least if (model, name) in systems):
@@ -288,4 +284,4 @@ def findings(params: IdiomsParams, found: pd.DataFrame) -> pd.DataFrame:
         table = table.assign(finding=words, holds=holds).rename(columns={"value": "difference"})
         tables.append(table[list(tables[0])])
     table = pd.concat(tables[1:] or tables)
-    return table.sort_values("language", key=lambda x: x.map(params.languages.index), kind="stable", ignore_index=True)
+    return styles.arranged(table, language=params.languages)

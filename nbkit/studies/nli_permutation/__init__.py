@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from nbkit.studies.answering import Cell, Classifiers
 from nbkit.studies.base import study_description
@@ -14,7 +15,6 @@ from nbkit.studies.nli_permutation.items import (
     items,
     problems,
     ratios,
-    size,
     training_inputs,
     trees,
     variants,
@@ -48,6 +48,9 @@ def _skips(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
         yield from ("trees", "ratios")
 
 
+#: What the tables have in common whose parts are of the same pairs.
+_OF_PAIRS: dict[str, Any] = {"inputs": inputs, "size": lambda params, cell: params.n_pairs, "unit": UNIT}
+
 STUDY = Study(
     params=NliPermutationParams,
     models=Classifiers,
@@ -58,14 +61,14 @@ STUDY = Study(
     texts=shown_texts,
     tables=(
         Table(extent, inputs=inputs),
-        Table(items, inputs=inputs, size=size, unit=UNIT),
-        Table(variants, inputs=inputs, size=size, unit=UNIT),
+        Table(items, **_OF_PAIRS),
+        Table(variants, **_OF_PAIRS),
         Table(outcomes, inputs=comparison),
         Table(variant_outcomes, inputs=comparison),
         Table(pairs),
         Table(variant_pairs),
         Table(trees, inputs=training_inputs),
-        Table(ratios, inputs=inputs, size=size, unit=UNIT),
+        Table(ratios, **_OF_PAIRS),
     ),
     **study_description(__file__),
 )

@@ -44,11 +44,6 @@ def training_inputs(params: NliPermutationParams, cell: Cell) -> Any:
     return nli_identity(params.training_corpus, params.language, parsers=params.parsers or None)
 
 
-def size(params: NliPermutationParams, cell: Cell) -> int | None:
-    """How many pairs of a set are read at most."""
-    return params.n_pairs
-
-
 def problems(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
     """Problems of the sets, their tokenizers and the filled forms; parses nothing."""
     how: dict[str, Any] = {"parsers": params.parsers or None, "on_error": params.on_error}
@@ -66,18 +61,14 @@ def problems(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
 
 def pairs_of(params: NliPermutationParams, corpus: str, n: int | None, start: int = 0) -> Iterator[NliPair]:
     """The labelled pairs ``start … start + n - 1`` of a set; malformed ones are skipped or raise, as *params* say."""
-    return load_nli(
-        corpus, params.language, n=n, start=start, parsers=params.parsers or None, on_error=params.on_error,
-        skipped=Skipped(),
-    )  # fmt: skip
+    return load_nli(corpus, params.language, n=n, start=start, parsers=params.parsers or None, on_error=params.on_error)
 
 
 def permute(params: NliPermutationParams, pair: NliPair, share: float | None = None) -> DerangedPair | None:
     """The permutations of both sides, None where one has too few. share: of the words that stay together."""
-    return derange_pair(
-        pair.premise, pair.hypothesis, params.permutations if share is None else params.clumped_permutations,
-        share=share, seed=params.seed, unit=params.unit, punctuation=params.punctuation,
-    )  # fmt: skip
+    n = params.permutations if share is None else params.clumped_permutations
+    how: Any = {"seed": params.seed, "unit": params.unit, "punctuation": params.punctuation}
+    return derange_pair(pair.premise, pair.hypothesis, n, share=share, **how)
 
 
 def extent(params: NliPermutationParams, cell: Cell) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from nbkit.numbers import find_numbers, forms, write_number
 from nbkit.numbers.formats import DrawnNumber, parse_format
 from nbkit.perturb.shrink_numbers import is_simplest
 from nbkit.seeding import random_ranks
-from nbkit.studies.notebook import show
+from nbkit.studies.notebook import as_text, show
 from nbkit.studies.numbers.params import NumbersParams
 from nbkit.studies.summarise import summarise
 from nbkit.yaml_text import read_own
@@ -50,15 +50,6 @@ def rates(found: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return named[0].merge(named[1], on=[*by, "n"])
 
 
-def per_cent(table: pd.DataFrame, *values: str, n: str | None = None) -> pd.DataFrame:
-    """*table* with each of *values* in percent, with its interval where the table has one. n: see `styles.cells`."""
-    written = {}
-    for value in values:
-        ends = [f"{value}_low", f"{value}_high"]
-        written[value] = styles.cells(table, value, ends if ends[0] in table else [], ".1f", 100, n)
-    return table.assign(**written)
-
-
 def in_per_cent(figure: Figure, label: str = "pass rate (%)") -> Figure:
     """*figure* with shares from 0 to 100% on the horizontal axis of all panels."""
     for axis in figure.axes:
@@ -70,9 +61,8 @@ def in_per_cent(figure: Figure, label: str = "pass rate (%)") -> Figure:
 def show_notation(found: pd.DataFrame, name: str) -> None:
     """Show strict and lenient pass rates, and how far they are apart."""
     rows = rates(found, [*OF, "capability"])
-    shown = per_cent(rows.assign(apart=100 * (rows["lenient"] - rows["strict"]).round(12)), "strict", "lenient")
-    shown["apart"] = styles.cells(shown, "apart", form=".1f")
-    show(shown, name, **_TABLES["notation"])
+    rows = rows.assign(apart=(rows["lenient"] - rows["strict"]).round(12))
+    show(as_text(rows, ["strict", "lenient", "apart"], times=100), name, **_TABLES["notation"])
 
 
 # ----------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +50,7 @@ def sentence_inputs(params: NumbersParams, cell: Cell) -> Any:
 
 def sentences(params: NumbersParams, cell: Cell, start: int, n: int) -> Units:
     """The sentences with quantities, with the kinds of these; a unit is a line."""
-    texts = text_pairs(params.sentences or "", *cell[:2], params.n_sentences)
-    for each in islice(texts, start, start + n):
+    for each in text_pairs(params.sentences or "", *cell[:2], n, start=start):
         kinds = sorted({KINDS[quantity.kind] for quantity in required(each.source, cell.source)})
         yield [{"source": each.source, "reference": each.target, "kinds": kinds}] if kinds else []
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.measure import check_metric
 from nbkit.perturb import CONTROL, PERTURBATIONS, is_drawn, moved_spans, perturb_all
 from nbkit.studies.answering import Cell
+from nbkit.studies.parts import latest
 from nbkit.studies.word_order.params import WordOrderParams, own_perturbations
 from nbkit.text.sentences import Pair, Text
 
@@ -37,17 +37,14 @@ def size(params: WordOrderParams, cell: Cell) -> int | None:
         if not is_raw(found):
             return None
         request = corpora.Request(cell.source, cell.target, split, parsed=False)
-        return _counted(params.corpus, cell.source, cell.target, json.dumps(found.identity(request))) or None
+        key, read = (params.corpus, *cell[:2], json.dumps(found.identity(request))), found.raw_pairs
+        return latest(_COUNTED, key, 64, lambda: sum(not isinstance(pair, DataError) for pair in read(request))) or None
     except NbkitError:  # the part that reads it reports the problem, with file and line
         return None
 
 
-@lru_cache(maxsize=64)
-def _counted(corpus: str, source: str, target: str, files: str) -> int:
-    """The good pairs of a corpus of raw text. files: the identity of what is read."""
-    found, split = corpora.find_corpus(corpus)
-    assert is_raw(found)
-    return sum(not isinstance(pair, DataError) for pair in found.raw_pairs(corpora.Request(source, target, split)))
+#: How many good pairs corpora of raw text have, by all that is read.
+_COUNTED: dict[tuple[str, ...], int] = {}
 
 
 def problems(params: WordOrderParams, cell: Cell) -> Iterator[str | None]:
