@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from nbkit.corpora import OnError, Request, find_corpus, is_endless
+from nbkit.corpora import OnError, Request, check_corpus, find_corpus
 from nbkit.corpora.corpus import is_raw
-from nbkit.errors import NbkitError
 from nbkit.languages import base_language, is_unspaced
 
 # ----------------------------------------------------------------------------
@@ -48,13 +47,7 @@ def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parame
 
     parameter: the name of the parameter that sets *n*.
     """
-    try:
-        found, split = find_corpus(corpus)
-        if n is None and is_endless(corpus):
-            return [f"corpus '{corpus}' is unbounded: set {parameter}"]
-    except NbkitError as error:
-        return [str(error)]
-    return found.problems(Request(src, tgt, split, n, parsed=False))
+    return check_corpus(corpus, src, tgt, n=n, parsed=False, limit=parameter)
 
 
 # ----------------------------------------------------------------------------

@@ -49,11 +49,8 @@ _COUNTED: dict[tuple[str, ...], int] = {}
 
 def problems(params: WordOrderParams, cell: Cell) -> Iterator[str | None]:
     """Problems of corpus, parsers and metrics; parses nothing, loads no weights."""
-    n, parsers = params.pairs_wanted(cell.target), params.parsers or None
-    known = corpora.check_corpus(params.corpus, cell.source, cell.target, parsers, n=n, on_error=params.on_error)
-    if n is None and not known and corpora.is_endless(params.corpus):
-        yield f"corpus '{params.corpus}' is unbounded: set n_pairs"
-    yield from known
+    how: Any = {"n": params.pairs_wanted(cell.target), "on_error": params.on_error, "limit": "n_pairs"}
+    yield from corpora.check_corpus(params.corpus, *cell[:2], params.parsers or None, **how)
     for name in params.metrics:
         yield check_metric(name, **params.metric_options.get(name, {}))
 
