@@ -56,9 +56,7 @@ class Run:
     @cached_property
     def places(self) -> list[Cell]:
         """The cells without a model: what is known before one is asked."""
-        return list(dict.fromkeys(cell._replace(model="") for cell in self.study.points(self.params))) or [
-            Cell(self.params.source, language) for language in getattr(self.params, "languages", ())
-        ]
+        return list(dict.fromkeys(cell._replace(model="") for cell in self.study.points(self.params)))
 
     # Reading -------------------------------------------------------------------------------------
 
@@ -118,10 +116,13 @@ class Run:
 
     def first_parts(self, table: Table) -> list[Part]:
         """For each cell of *table* and each corpus in it, the first part: the one that its other parts follow."""
-        study = self.study
-        cells = dict.fromkeys(self.cell_of(table, cell) for cell in self.cells if table.name not in study.skips(
-            self.params, cell) and (cell.model or not self.asks_model(table)))  # fmt: skip
+        cells = dict.fromkeys(self.cell_of(table, cell) for cell in self.cells if self.has(table, cell)
+                              and (cell.model or not self.asks_model(table)))  # fmt: skip
         return [part for cell in cells for part in self.parts_of(table, cell)]
+
+    def has(self, table: Table, cell: Cell) -> bool:
+        """Whether a cell has a table, and all that the table is made of."""
+        return all(each.when(self.params, cell) for each in (table, *self.study.all_before(table)))
 
     def parts_of(self, table: Table, cell: Cell) -> list[Part]:
         """For each corpus, the first part of *table* in the cell that *cell* belongs to."""

@@ -37,17 +37,6 @@ def _points(params: NliPermutationParams) -> Iterator[Cell]:
         yield from (Cell(params.language, corpus, model) for corpus in params.corpora)
 
 
-def _skips(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
-    """Twins are only compared on permutations of both sides; without parts of speech there are no mini-trees."""
-    has_variants = bool(params.hypothesis_only or params.clumps)
-    if not has_variants:
-        yield "variants"
-    if not has_variants or (cell.model and cell.model not in params.models):
-        yield from ("variant_outcomes", "variant_pairs")
-    if not params.has_parts_of_speech:
-        yield from ("trees", "ratios")
-
-
 #: What the tables have in common whose parts are of the same pairs.
 _OF_PAIRS: dict[str, Any] = {"inputs": inputs, "size": lambda params, cell: params.n_pairs, "unit": UNIT}
 
@@ -55,19 +44,19 @@ STUDY = Study(
     params=NliPermutationParams,
     models=Classifiers,
     points=_points,
-    skips=_skips,
     check=problems,
     tags=lambda params: {"corpus": ", ".join(params.corpora)},
     texts=shown_texts,
     tables=(
         Table(extent, inputs=inputs),
         Table(items, **_OF_PAIRS),
-        Table(variants, **_OF_PAIRS),
+        Table(variants, when=lambda params, cell: bool(params.hypothesis_only or params.clumps), **_OF_PAIRS),
         Table(outcomes, inputs=comparison),
-        Table(variant_outcomes, inputs=comparison),
+        # Twins are only compared on permutations of both sides.
+        Table(variant_outcomes, inputs=comparison, when=lambda params, cell: cell.model in ("", *params.models)),
         Table(pairs),
         Table(variant_pairs),
-        Table(trees, inputs=training_inputs),
+        Table(trees, inputs=training_inputs, when=lambda params, cell: params.has_parts_of_speech),
         Table(ratios, **_OF_PAIRS),
     ),
     **study_description(__file__),
