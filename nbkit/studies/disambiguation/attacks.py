@@ -35,8 +35,6 @@ from nbkit.text.sentences import Text
 #: What becomes of a test pair, in the order of the filters, and what an attack comes to.
 UNEXPECTED, BIASED, NOT_DRAWN, SEED = "another sense expected", "most biased", "not drawn", "seed"
 SUCCESS, KEPT, OTHER, SEED_WRONG = "success", "kept", "another sense", "seed not right"
-GROUPS = ["item", "unit", "sample", "key", "corpus", "pair", "homograph", "sense", "kind", "attractor", "adversarial",
-          "freq_right", "freq_wrong", "ppmi_right", "ppmi_wrong"]  # fmt: skip
 
 
 def language_model_inputs(params: DisambiguationParams, name: str | None, lang: str) -> Mapping[str, Any] | None:
@@ -171,7 +169,7 @@ def attacks(
     found = senses_of(params, cell, tokens, fluent, texts, links)
     each = zip(of_seed["outcome"], found["found"], fluent["sense"], fluent["adversarial"], strict=True)
     outcome = pd.Series([attack_outcome(*row) for row in each], index=fluent.index, dtype="str")
-    return fluent[GROUPS].assign(
+    return fluent.filter(params.study.table("attacks").columns).assign(
         bias=fluent["freq_wrong"] - fluent["freq_right"],
         **found[["words", "found"]],
         reason=reasons(outcome, found["reason"], KEPT),

@@ -242,8 +242,8 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     @property
     def attackable(self) -> list[str]:
         """The translators that can translate samples, twins last: all but files of translations."""
-        loaded = {name: models.load(name, "translate", self.source, self.target) for name in self.translated_by}
-        return [name for name, model in loaded.items() if not model.is_fixed]
+        pair = self.source, self.target
+        return [name for name in self.translated_by if not models.load(name, "translate", *pair).is_fixed]
 
     @property
     def corpora(self) -> list[str]:

@@ -114,10 +114,8 @@ def splits(params: IdiomsParams, cell: Cell, all_mined: pd.DataFrame) -> pd.Data
         whole = params.tested == "all"
         found = IdiomSplits((), tuple(pairs), ()) if whole else split_idioms(pairs, seed=params.seed)
     chosen = set(draw_pairs(found.test, params.n_test, params.seed))
-    rows: list[dict[str, Any]] = []
-    for name in ("train", "test", "discarded"):
-        drawn = chosen if name == "test" else ()
-        rows += [{"split": name, **row_of(p), "drawn": i in drawn} for i, p in enumerate(getattr(found, name))]
+    rows = [{"split": name, **row_of(pair), "drawn": name == "test" and place in chosen}
+            for name in ("train", "test", "discarded") for place, pair in enumerate(getattr(found, name))]  # fmt: skip
     return pd.DataFrame(rows, columns=["split", *PAIR, "drawn"])
 
 

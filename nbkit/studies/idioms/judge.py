@@ -226,14 +226,13 @@ def probes(params: IdiomsParams, cell: Cell, model: str, items: pd.DataFrame, li
     rows: list[Any] = []
     for row, pair, own in zip(chosen.to_dict("records"), pairs, found, strict=True):
         idiom, words = idiom_tokens(pair, cell.source), token_spans(pair.target, cell.target)
-        hypotheses = [own[context].hypothesis for context in params.contexts]
-        scores = Chrf().scores(hypotheses, [pair.target] * len(hypotheses), cell.target)
-        for context, hypothesis, score in zip(params.contexts, hypotheses, scores, strict=True):
+        for context in params.contexts:
             each = own[context]
+            (score,) = Chrf().scores([each.hypothesis], [pair.target], cell.target)
             split = split_by_alignment(word_entropies(each, words), two_by_two(linked[row["item"]]), idiom)
             likely = sum(each.log_probabilities), len(each.log_probabilities), each.perplexity
             given = [row["item"], row["unit"], row["idiom"], *system_of(params, cell).values()]
-            rows.append((*given, context, hypothesis, score, *likely, *split))
+            rows.append((*given, context, each.hypothesis, score, *likely, *split))
     return pd.DataFrame(rows, columns=params.study.table("probes").columns)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from pathlib import Path
 from textwrap import fill, shorten
 from typing import Any
 
@@ -22,14 +21,11 @@ from nbkit.studies.idioms import STUDY, scores
 from nbkit.studies.idioms.items import pair_of
 from nbkit.studies.idioms.links import token_spans
 from nbkit.studies.idioms.params import AS_IT_IS, CONTROLS, IdiomsParams
-from nbkit.yaml_text import read_own
 
 IDIOM = 'mark style="background-color: #e3edf9"'
 TRIGGER = 'mark style="background-color: #fbdcd4"'
 #: Columns of an example of LitTER; spans, blocklists and triggers are JSON.
 EXAMPLE = [*scores.OF, "idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "error"]
-#: Names and colours of the idioms study.
-_LOOKS: dict[str, Any] = read_own(Path(__file__).with_name("looks.yaml"))
 
 
 def label(kind: str, name: str) -> str:
@@ -38,7 +34,7 @@ def label(kind: str, name: str) -> str:
     >>> label("measures", "litter"), label("measures", "LitTER ↓")
     ('LitTER ↓', 'LitTER ↓')
     """
-    return _LOOKS[kind].get(name, name)
+    return scores.LOOKS[kind].get(name, name)
 
 
 def footer(params: IdiomsParams) -> provenance.Footer:
@@ -81,14 +77,14 @@ def contexts_figure(effects: pd.DataFrame, params: IdiomsParams, measures: Seque
     titles = ["\n".join(filter(None, each)) for each in shown]
     return draw.curves(
         own.assign(panel=titles), "context", hue="model", panel="panel", label=axis, across="the idiom is encoded",
-        names=_LOOKS["contexts"], empty=scores.why_empty(params, "probed"),
+        names=scores.LOOKS["contexts"], empty=scores.why_empty(params, "probed"),
     )  # fmt: skip
 
 
 def show_procedure(*figures: str) -> None:
     """Draw how states of an idiom come from three contexts ("fig4"), and what is measured with them (17, 19 and 21)."""
     for name in figures:
-        drawn = _LOOKS["illustrations"][name]
+        drawn = scores.LOOKS["illustrations"][name]
         last = max(row["y"] for row in drawn["rows"])
         figure, ((panel,),) = draw.figure(height=0.7 + 0.72 * last)
         with theme.style():
@@ -215,7 +211,7 @@ def litter_table(found: pd.DataFrame, params: IdiomsParams, name: str) -> None:
         n=pair_counts(text),
     )  # fmt: skip
     marks = pd.DataFrame({"all": best(text, "value", lower=True), "published": best(figures, "value", lower=True)})
-    notebook.show(readable(shown), name, best=marks, empty=scores.why_empty(params), **_LOOKS["tables"]["litter"])
+    notebook.show(readable(shown), name, best=marks, empty=scores.why_empty(params), **scores.LOOKS["tables"]["litter"])
 
 
 def accuracy_table(accuracy: pd.DataFrame, params: IdiomsParams, name: str) -> None:
@@ -227,7 +223,7 @@ def accuracy_table(accuracy: pd.DataFrame, params: IdiomsParams, name: str) -> N
     empty = {f"empty_{side}": styles.cells(first, f"empty_{side}", (), ".1%") for side in ("reference", "hypothesis")}
     wide = styles.wide(cells, keys, "column", "cell").assign(n=pair_counts(first), **empty)
     why = scores.why_empty(params)
-    notebook.show(readable(wide), name, data=accuracy, empty=why, **_LOOKS["tables"]["accuracy"])
+    notebook.show(readable(wide), name, data=accuracy, empty=why, **scores.LOOKS["tables"]["accuracy"])
 
 
 def scores_table(table: pd.DataFrame, params: IdiomsParams, name: str) -> None:
@@ -254,7 +250,7 @@ def contexts_table(effects: pd.DataFrame, params: IdiomsParams, measures: Sequen
     change = styles.cells(own, "change", ("change_low", "change_high"), f"+{form}")
     shown = own.assign(value=styles.cells(own, "value", ("low", "high"), form), change=change)
     columns = [*scores.OF, *(["measure"] if len(measures) > 1 else []), "context", "value", "change", "n"]
-    why, how = scores.why_empty(params, "probed"), _LOOKS["tables"]["contexts"]
+    why, how = scores.why_empty(params, "probed"), scores.LOOKS["tables"]["contexts"]
     notebook.show(readable(shown[columns]), name, data=effects, headings={"value": heading}, empty=why, **how)
 
 
@@ -271,7 +267,7 @@ def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> N
         difference=numbers(own, "difference", sign="+"), from_code=numbers(own, "from_code", sign="+"),
     )  # fmt: skip
     columns = [*scores.OF, "measure", "value", "as_computed", "printed", "difference", "from_code"]
-    notebook.show(readable(shown[columns]), name, data=own, **_LOOKS["tables"]["beside"])
+    notebook.show(readable(shown[columns]), name, data=own, **scores.LOOKS["tables"]["beside"])
 
 
 def column(measure: str, of: str) -> str:
@@ -304,7 +300,7 @@ def replaced_states(params: IdiomsParams, probed: pd.DataFrame) -> None:
     there = set(probed["system"])
     unseen = [each for each in (scores.system_label(*system[:2]) for system in params.systems) if each not in there]
     more = f" Not measurable with outputs alone: {', '.join(unseen)}." if unseen and params.contexts else ""
-    notebook.note(_LOOKS["replaced_states"][params.end_state] + more)
+    notebook.note(scores.LOOKS["replaced_states"][params.end_state] + more)
 
 
 # ----------------------------------------------------------------------------

@@ -35,8 +35,8 @@ PAPERS_SOURCE = "en"
 #: The paper's aligner beside which one of a run stands.
 ALIGNERS = {"embeddings": "awesome-align"} | dict.fromkeys(("eflomal", "lexicon", "pharaoh"), "fast-align")
 _RESULT = [*OF, "measure", "of"]
-#: What stands in place of figures and tables without rows.
-_EMPTY = read_own(Path(__file__).with_name("looks.yaml"))["empty"]
+#: Names and colours of the study, and what stands in place of figures and tables without rows.
+LOOKS: dict[str, Any] = read_own(Path(__file__).with_name("looks.yaml"))
 
 
 def read(params: IdiomsParams, table: str = "outcomes", *, controls: bool = True) -> pd.DataFrame:
@@ -80,11 +80,11 @@ def of_systems(table: pd.DataFrame) -> pd.DataFrame:
 def why_empty(params: IdiomsParams, what: Literal["translated", "probed"] = "translated") -> str:
     """What stands in place of a figure or table without rows."""
     if params.voters:
-        return _EMPTY["voters"]
+        return LOOKS["empty"]["voters"]
     if STUDY.read(params, "items").empty:
         often = "twice, so none can be tested" if params.tested == "half" else "once"
         return f"No idiom is in the data '{params.data}' {often}: name more text in data or corpora."
-    return _EMPTY["model" if what == "translated" or not params.models else "probe"]
+    return LOOKS["empty"]["model" if what == "translated" or not params.models else "probe"]
 
 
 def mean_over_idioms(

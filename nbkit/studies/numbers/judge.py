@@ -24,8 +24,6 @@ from nbkit.studies.base import trained_by
 from nbkit.studies.numbers.items import draw_cases
 from nbkit.studies.numbers.params import NumbersParams
 
-#: The columns of cases and of smallest failures.
-GROUPS = ["item", "unit", "capability", "format", "digits", "fraction_digits", "value"]
 #: Training sentences that numbers are counted in; the first ones, as the length of the longest shows in few.
 TRAINING_SENTENCES = 2000
 
@@ -42,7 +40,7 @@ def outcomes(params: NumbersParams, cell: Cell, items: pd.DataFrame, answers: pd
         model = load(cell.model, "translate", *cell[:2], decoding=params.decoding, **params.running)
         inputs = [(source,) for source in items["source"].tolist()]
         stand_ins = [answer["numbers"] for answer in ask(model, inputs, Store(), progress=False)]
-    return items[GROUPS].assign(
+    return items.filter(params.study.table("outcomes").columns).assign(
         **params.names(cell),
         **{verdict: [getattr(each, verdict) for each in judged] for verdict in ("strict", "lenient")},
         error=[each.error or "" for each in judged],
