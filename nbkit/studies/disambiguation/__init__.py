@@ -23,7 +23,7 @@ from nbkit.studies.disambiguation import attacks, items, judge, mining, senses
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
 from nbkit.studies.disambiguation.spans import with_texts
 from nbkit.studies.study import Study, Table
-from nbkit.text.parsers import check_lemmas, check_parser, parser_for
+from nbkit.text.parsers import check_lemmas, check_parser
 
 __all__ = ["STUDY", "DisambiguationParams"]
 
@@ -52,12 +52,12 @@ def _uses_more(params: DisambiguationParams) -> Iterator[Use]:
 
 def _problems(params: DisambiguationParams, cell: Cell) -> Iterator[str | None]:
     """Problems of corpora, lexicon, aligners and forms; loads no model."""
-    source, target, parsers = params.source, params.target, params.parsers or None
+    source, target = params.source, params.target
     for corpus, limit, n in params.read:
         yield from corpora.check_corpus(corpus, source, target, n=n, limit=limit, **params.reading)
         with suppress(NbkitError):  # `check_corpus` says what is wrong with it
             if is_raw(corpora.find_corpus(corpus)[0]):
-                yield check_lemmas(parser_for(source, parsers), source)
+                yield check_lemmas(params.parser(source), source)
             if params.aligner == "gold" and not _has_links(params, corpus):
                 yield f"corpus '{corpus}' has no gold links: name what is to link its pairs (aligner: eflomal)"
     yield check_homographs(params.lexicon, target, src=source, on_conflict=params.on_conflict)
@@ -70,7 +70,7 @@ def _problems(params: DisambiguationParams, cell: Cell) -> Iterator[str | None]:
         yield check_aligner(params.aligner, source, target)
     yield check_aligner(params.hypothesis_aligner, source, target)
     if params.target_words == "lemmas":
-        yield check_parser(parser_for(target, parsers), target)
+        yield check_parser(params.parser(target), target)
     yield from params.form_problems()
 
 

@@ -14,13 +14,12 @@ from nbkit.measure.literal import lemmas
 from nbkit.measure.senses import REACHES, mucow_verdict
 from nbkit.models.services.outputs import read_lines
 from nbkit.models.translators.texts import sentence_sums, text_pairs
-from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.items import BIASES, source_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import FOUND, PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, sense_verdict, senses_of
 from nbkit.studies.parts import Units
-from nbkit.text.parsers import parse_remembered, parser_for, parser_identity
+from nbkit.text.parsers import parse_remembered, parser_identity
 
 #: What outcomes hold of their items, and of the translation.
 GROUPS = ["item", "unit", "key", "corpus", "pair", "homograph", "sense", "wrong_sense", "length", *BIASES]
@@ -80,8 +79,7 @@ def quality(params: DisambiguationParams, cell: Cell, plain: pd.DataFrame, answe
 
 def mucow_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
     """What MuCoW's score depends on, besides the translations."""
-    spec = parser_for(cell.target, params.parsers or None)
-    return [*map(file_digest, mucow_files(params)), parser_identity(spec, cell.target)]
+    return [*map(file_digest, mucow_files(params)), parser_identity(params.parser(cell.target), cell.target)]
 
 
 def mucow_items(params: DisambiguationParams, cell: Cell, start: int, n: int) -> Units:
@@ -104,8 +102,7 @@ def mucow_files(params: DisambiguationParams) -> tuple[Path, Path]:
 def mucow(params: DisambiguationParams, cell: Cell, mucow_items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """What MuCoW's own rule says of each translation: right, wrong or neither; words count anywhere in it."""
     asked = read_mucow(mucow_files(params)[0])
-    spec = parser_for(cell.target, params.parsers or None)
-    parsed = parse_remembered(answers["source"].tolist(), spec, cell.target, store=Store())
+    parsed = parse_remembered(answers["source"].tolist(), params.parser(cell.target), cell.target)
     verdicts = [mucow_verdict(asked[place], text.tokens, lemmas(text))
                 for place, text in zip(mucow_items["place"], parsed, strict=True)]  # fmt: skip
     return mucow_items[["item", "unit", "corpus", "word"]].assign(verdict=verdicts)

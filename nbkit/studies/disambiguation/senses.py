@@ -18,11 +18,10 @@ from nbkit.languages import base_language
 from nbkit.measure.bleu import cut
 from nbkit.measure.senses import NOT_ALIGNED, REACHES, SenseFinder, majority_sense
 from nbkit.models.translators.texts import text_pairs
-from nbkit.store import Store
 from nbkit.studies.answering import Cell, Translators, answers_by_text
 from nbkit.studies.disambiguation.mining import corpus_identity, hypothesis_aligner, pairs_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.text.parsers import parse_remembered, parser_for, parser_identity, to_record
+from nbkit.text.parsers import parse_remembered, parser_identity, to_record
 from nbkit.text.phrases import english_forms
 from nbkit.text.sentences import Sentence, Text
 
@@ -93,15 +92,13 @@ def _words(params: DisambiguationParams, texts: Sequence[str]) -> list[Text | No
         cuts = [tuple(cut(text, params.target)) for text in texts]
         return [Text((Sentence(tokens, params.target),)) if tokens else None for tokens in cuts]
     wanted = [text for text in dict.fromkeys(texts) if text.strip()]
-    spec = parser_for(params.target, params.parsers or None)
-    parsed = dict(zip(wanted, parse_remembered(wanted, spec, params.target, store=Store()), strict=True))
+    parsed = dict(zip(wanted, parse_remembered(wanted, params.parser(params.target), params.target), strict=True))
     return [parsed.get(text) for text in texts]
 
 
 def words_identity(params: DisambiguationParams, cell: Cell) -> dict[str, Any] | None:
     """The parser of translations; None if they are not parsed."""
-    spec = parser_for(cell.target, params.parsers or None)
-    return parser_identity(spec, cell.target) if params.target_words == "lemmas" else None
+    return parser_identity(params.parser(cell.target), cell.target) if params.target_words == "lemmas" else None
 
 
 def _marked(tokens: tuple[str, ...], lang: str, homograph: str, token: int) -> Text:
@@ -245,6 +242,5 @@ def _sources(
             lines.append((number, line.id, "" if line.source in seen else line.source))
         seen.add(line.source)
     wanted = [source for _, _, source in lines if source]
-    spec = parser_for(cell.source, params.parsers or None)
-    parsed = dict(zip(wanted, parse_remembered(wanted, spec, cell.source, store=Store()), strict=True))
+    parsed = dict(zip(wanted, parse_remembered(wanted, params.parser(cell.source), cell.source), strict=True))
     yield from ((number, name, parsed[source] if source else None) for number, name, source in lines)

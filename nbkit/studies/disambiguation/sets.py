@@ -24,8 +24,7 @@ def sense_pairs(params: DisambiguationParams, senses: pd.DataFrame) -> pd.DataFr
             for word, homograph in params.homographs.homographs.items() for each in homograph.clusters]  # fmt: skip
     table = pd.DataFrame(rows, columns=["homograph", "sense", "label", "gloss", "translations"])
     pairs = senses[senses["kind"] == "sense"].groupby(["of", "sense"])["n"].sum().rename("pairs")
-    table = table.join(pairs.rename_axis(["homograph", "sense"]), on=["homograph", "sense"]).fillna({"pairs": 0})
-    table["pairs"] = table["pairs"].astype(int)
+    table = table.join(pairs, on=["homograph", "sense"]).fillna({"pairs": 0}).astype({"pairs": int})
     return table.assign(share=table["pairs"] / table.groupby("homograph")["pairs"].transform("sum"))
 
 

@@ -275,13 +275,12 @@ def findings(params: IdiomsParams, found: pd.DataFrame) -> pd.DataFrame:
     else "not sure"), n (idioms).
     """
     each = found.groupby(["language", "idiom", "condition", "model"], sort=False)["paper"].mean().astype(float)
-    tables = [pd.DataFrame(columns=["language", "finding", "difference", "low", "high", "holds", "n"])]
+    columns, tables = ["language", "finding", "difference", "low", "high", "holds", "n"], []
     for worse, better, words in claims(params):
         two = each.unstack(["condition", "model"])
         own = (two[worse.condition, worse.model] - two[better.condition, better.model]).rename("difference")
         table = summarise(own.reset_index(), "difference", "language", cluster="idiom", within=(-1, 1))
         holds = np.select([table["low"] > 0, table["high"] < 0], ["yes", "no"], "not sure")
         table = table.assign(finding=words, holds=holds).rename(columns={"value": "difference"})
-        tables.append(table[list(tables[0])])
-    table = pd.concat(tables[1:] or tables)
-    return styles.arranged(table, language=params.languages)
+        tables.append(table[columns])
+    return styles.arranged(stacked(tables, columns), language=params.languages)
