@@ -32,8 +32,8 @@ from nbkit.studies.study import Study, Table
 
 
 def _points(params: NliPermutationParams) -> Iterator[Cell]:
-    """Each set with each classifier."""
-    for model in params.scored_models or [""]:
+    """Each set with each classifier; those trained with maximum entropy come last."""
+    for model in dict.fromkeys([*params.models, *params.max_entropy.values()]) or [""]:
         yield from (Cell(params.language, corpus, model) for corpus in params.corpora)
 
 
