@@ -33,7 +33,6 @@ BIASES = [f"{name}_{side}_{how}" for name in MEASURES for side in ("right", "wro
 COLUMNS = ["key", "corpus", "pair", "homograph", "token", "sense", "wrong_sense", "source", "reference", "word",
            "start", "end", "length", "fold", "parse", *BIASES]  # fmt: skip
 _IDENTIFYING = ("source", "reference", "homograph", "token")
-LEFT_OUT = ["key", "corpus", "pair", "homograph", "token", "left_out"]
 
 
 def pairs_inputs(params: DisambiguationParams, cell: Cell, corpus: str) -> list[Any]:
@@ -101,7 +100,7 @@ def _row(
     key, homograph = str(row["key"]), row["homograph"]
     row = {**row, "key": f"{corpus}/{key}", "corpus": corpus, "pair": f"{corpus}/{key.removesuffix(f'/{homograph}')}"}
     if row["left_out"]:
-        return {name: row[name] for name in LEFT_OUT}
+        return {name: row[name] for name in params.study.table("pairs").columns}
     senses = [cluster.name for cluster in params.homographs.homographs[homograph].clusters]
     words = lemmas(source_of(row, params.source))
     return {**row, "fold": fold, **_biases(words, known, homograph, row["sense"], senses)}

@@ -388,11 +388,12 @@ def successes(params: DisambiguationParams, attacks: pd.DataFrame, n: int = 5) -
 
 def with_sense_labels(params: DisambiguationParams, rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """*rows* with the senses in *columns* replaced by the labels that tables use."""
-    known = params.homographs.homographs
-    for name in columns:
-        senses = zip(rows["homograph"], rows[name], strict=True)
-        rows = rows.assign(**{name: [known[word].cluster(sense).label for word, sense in senses]})
-    return rows
+
+    def label_of(word: str, sense: str) -> str:
+        """The label of a sense."""
+        return params.homographs.homographs[word].cluster(sense).label
+
+    return rows.assign(**{name: list(map(label_of, rows["homograph"], rows[name])) for name in columns})
 
 
 def with_homographs(samples: pd.DataFrame) -> pd.DataFrame:

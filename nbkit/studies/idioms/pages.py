@@ -56,11 +56,10 @@ def systems_figure(
 
     limits: the ends of the axis, as of `draw.forest`.
     """
-    named = [scores.system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
     several = table["language"].nunique() > 1
     panels = [fill(name, 16, break_on_hyphens=False) for name in table["panel"]]
     panels = [f"{name}\n{code}" if several else name for name, code in zip(panels, table["language"], strict=True)]
-    shown = table.assign(system=named, panel=panels, n=table.get("idioms", table.get("n", np.nan)))
+    shown = table.assign(system=scores.systems(table), panel=panels, n=table.get("idioms", table.get("n", np.nan)))
     return draw.forest(
         scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, limits=limits,
         empty=empty or scores.why_empty(params),
@@ -169,7 +168,7 @@ def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequ
 def values(table: pd.DataFrame) -> pd.DataFrame:
     """The values of the run's systems with their intervals, for an answer; controls have none."""
     own = table[~table["model"].isin(list(CONTROLS))].reset_index(drop=True)
-    own["system"] = [scores.system_label(*each) for each in zip(own["model"], own["condition"], strict=True)]
+    own["system"] = scores.systems(own)
     return own[["language", "system", "value", "low", "high"]].astype({"value": float})
 
 

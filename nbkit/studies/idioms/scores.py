@@ -49,7 +49,7 @@ def read(params: IdiomsParams, table: str = "outcomes", *, controls: bool = True
     found = stacked(tables, tables[0])
     found = found.reindex(columns=list(dict.fromkeys([*found, *(params.variants if table == "outcomes" else ())])))
     found = found.drop(columns="model").rename(columns={"target_language": "language", "name": "model"})
-    found = found.assign(system=[system_label(*each) for each in zip(found["model"], found["condition"], strict=True)])
+    found = found.assign(system=systems(found))
     return styles.arranged(found, language=params.languages)
 
 
@@ -60,6 +60,11 @@ def system_label(model: str, condition: str) -> str:
     ('random, upsample 20x', 'references')
     """
     return f"{model}, {condition_name(condition)}" if condition not in ("", AS_IT_IS) else model
+
+
+def systems(table: pd.DataFrame) -> list[str]:
+    """The `system_label` of each row."""
+    return list(map(system_label, table["model"], table["condition"]))
 
 
 def condition_name(condition: str) -> str:
@@ -241,8 +246,7 @@ def printed_results(params: IdiomsParams) -> pd.DataFrame:
     """
     known = [each for each in params.languages if each in RESULTS_OF and params.source == PAPERS_SOURCE]
     table = pd.concat([STUDY.printed.load(RESULTS_OF[each]) for each in known or RESULTS_OF], ignore_index=True)
-    labels = [system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
-    return table.assign(system=labels, low=np.nan, high=np.nan)
+    return table.assign(system=systems(table), low=np.nan, high=np.nan)
 
 
 def claims(params: IdiomsParams) -> list[tuple[System, System, str]]:

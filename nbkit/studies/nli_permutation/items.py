@@ -31,7 +31,6 @@ UNIT = 200
 #: The n-gram orders of BLEU in Figures 2 and 9, and the columns with them.
 BLEU_ORDERS = (2, 3, 4)
 BLEU = tuple(f"bleu{order}" for order in BLEU_ORDERS)
-COLUMNS = ("unit", "item", "pair", "id", "scheme", "draw", "label", "length", "text", *BLEU)
 
 
 def inputs(params: NliPermutationParams, cell: Cell) -> Any:
@@ -92,7 +91,7 @@ def items(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tuple
         rows += _rows(*each, ORIGINAL, [(pair.premise.text, pair.hypothesis.text)], _NO_BLEU)
         rows += _rows(*each, CONTROL, [both.control], _NO_BLEU)
         rows += _rows(*each, PERMUTED, both.texts(), _bleu(both))
-    return _table(rows), read
+    return _table(params, rows), read
 
 
 def variants(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tuple[pd.DataFrame, int]:
@@ -109,7 +108,7 @@ def variants(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tu
         for share in params.clumps:
             if (together := permute(params, pair, share)) is not None:
                 rows += _rows(*each, clumped(share), together.texts(), _bleu(together))
-    return _table(rows), read
+    return _table(params, rows), read
 
 
 def _permuted(
@@ -136,9 +135,9 @@ def _rows(
         yield unit, item, original, pair.id, scheme, draw, pair.label, length, text, *own
 
 
-def _table(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+def _table(params: NliPermutationParams, rows: list[tuple[Any, ...]]) -> pd.DataFrame:
     """Rows of items as a table."""
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(BLEU, np.float32))
+    return pd.DataFrame(rows, columns=params.study.table("items").columns).astype(dict.fromkeys(BLEU, np.float32))
 
 
 def _sides(both: DerangedPair, measured: Any) -> np.ndarray:

@@ -146,9 +146,9 @@ def _marked(text: str, number: str) -> str:
     >>> _marked("11 of 1 <b>", "1").count("<mark"), "11 of <mark" in _marked("11 of 1 <b>", "1")
     (1, True)
     """
-    alone = re.search(rf"(?<!\d){re.escape(number)}(?!\d)", text) if number else None
-    start = alone.start() if alone else text.find(number) if number else -1
-    return styles.marked(text, [(start, start + len(number))] if start >= 0 else [])
+    named = re.escape(number)
+    found = number and (re.search(rf"(?<!\d){named}(?!\d)", text) or re.search(named, text))
+    return styles.marked(text, [found.span()] if found else [])
 
 
 def marked_source(row: Any) -> str:
