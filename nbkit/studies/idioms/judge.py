@@ -78,15 +78,16 @@ def content_words(pair: IdiomPair, text: Text) -> list[str]:
 
 
 def system_of(params: IdiomsParams, cell: Cell) -> dict[str, str]:
-    """What identifies the model of *cell*: its name and its training condition."""
+    """What identifies the model of *cell*: its name and its training condition; nothing without a model."""
+    if not cell.model:
+        return {}
     system = params.system(cell.model)
     return {"name": system.model, "condition": system.condition}
 
 
 def judged_by(params: IdiomsParams, cell: Cell) -> Any:
     """What stands behind the names of the system and of the aligners, and what cuts sources."""
-    system = system_of(params, cell) if cell.model else ""
-    return [system, aligners_identity(params, cell), texts_identity(params, cell)]
+    return [system_of(params, cell) or "", aligners_identity(params, cell), texts_identity(params, cell)]
 
 
 def outcomes(
@@ -101,28 +102,7 @@ def outcomes(
     adjectives alone. triggers: the blocklisted words of the translation. main: whether the aligner is
     the run's first; LitTER does not depend on it but in the variant "aligned", which is the first aligner's.
     """
-    return _judge(params, cell, items, answers["source"], dictionary, links, splits).assign(**system_of(params, cell))
-
-
-def control_outcomes(
-    params: IdiomsParams, cell: Cell, items: pd.DataFrame, dictionary: pd.DataFrame, links: pd.DataFrame,
-    splits: pd.DataFrame,
-) -> pd.DataFrame:  # fmt: skip
-    """`outcomes` of the controls."""
-    return _of_controls(items, lambda texts: _judge(params, cell, items, texts, dictionary, links, splits))
-
-
-def _of_controls(rows: pd.DataFrame, judged: Callable[[pd.Series], pd.DataFrame]) -> pd.DataFrame:
-    """What *judged* says of the translations of each control, columns of *rows*."""
-    tables = [judged(rows[column]).assign(name=name, condition="", model=name) for name, column in CONTROLS.items()]
-    return pd.concat(tables, ignore_index=True)
-
-
-def _judge(
-    params: IdiomsParams, cell: Cell, items: pd.DataFrame, translations: pd.Series, dictionary: pd.DataFrame,
-    links: pd.DataFrame, splits: pd.DataFrame,
-) -> pd.DataFrame:  # fmt: skip
-    """LitTER and APT-Eval of any translations of the items."""
+    translations = answers["source"]
     pairs, literal = [pair_of(row) for row in items.to_dict("records")], []
     litters = litter_variants(params.variants, cell, dictionary)
     texts = source_texts(params, items["source"].tolist())
@@ -168,6 +148,21 @@ def _judge(
             unigram_precision_published=published_precision(references, hypotheses),
             aligned_chrf=aligned_chrf(references, hypotheses, cell.target),
         ))  # fmt: skip
+    return pd.concat(tables, ignore_index=True).assign(**system_of(params, cell))
+
+
+def control_outcomes(
+    params: IdiomsParams, cell: Cell, items: pd.DataFrame, dictionary: pd.DataFrame, links: pd.DataFrame,
+    splits: pd.DataFrame,
+) -> pd.DataFrame:  # fmt: skip
+    """`outcomes` of the controls."""
+    return _of_controls(items, lambda answers: outcomes(params, cell, items, answers, dictionary, links, splits))
+
+
+def _of_controls(rows: pd.DataFrame, judged: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:
+    """What *judged* says of the answers of each control, columns of *rows*."""
+    answers = {name: pd.DataFrame({"source": rows[column]}) for name, column in CONTROLS.items()}
+    tables = [judged(own).assign(name=name, condition="", model=name) for name, own in answers.items()]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -185,29 +180,24 @@ UNITS: Mapping[Any, int] = {"bleu": 1, "chrf": 100}
 
 def similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """BLEU (per cent) and chrF (a share) of each sentence of each test set, and what corpus scores add up."""
-    return _likeness_to_plain(cell, plain, answers["source"]).assign(**system_of(params, cell))
+    found = plain[["item", "unit", "of"]]
+    for measure, unit in UNITS.items():
+        sums = sentence_sums(measure, answers["source"].tolist(), plain["reference"].tolist(), cell.target)
+        alone = [score_of_sums(measure, [each], alone=True) / unit for each in sums]
+        scored: Any = {measure: alone, f"{measure}_sums": sums}
+        found = found.assign(**scored)
+    return found.assign(**system_of(params, cell))
 
 
 def control_similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame) -> pd.DataFrame:
     """`similar` of the controls."""
-    return _of_controls(plain, lambda translations: _likeness_to_plain(cell, plain, translations))
-
-
-def _likeness_to_plain(cell: Cell, plain: pd.DataFrame, translations: pd.Series) -> pd.DataFrame:
-    """BLEU and chrF of *translations* of each item against the plain reference, with the sums behind them."""
-    found = plain[["item", "unit", "of"]]
-    for measure, unit in UNITS.items():
-        sums = sentence_sums(measure, translations.tolist(), plain["reference"].tolist(), cell.target)
-        alone = [score_of_sums(measure, [each], alone=True) / unit for each in sums]
-        scored: Any = {measure: alone, f"{measure}_sums": sums}
-        found = found.assign(**scored)
-    return found
+    return _of_controls(plain, lambda answers: similar(params, cell, plain, answers))
 
 
 def scored_by(params: IdiomsParams, cell: Cell) -> Any:
     """What BLEU and chrF depend on beside the texts, for keys: "system", and "code", a digest of their code."""
     code = digest("nbkit.models.translators.texts")
-    return {"system": system_of(params, cell) if cell.model else "", "code": code}
+    return {"system": system_of(params, cell) or "", "code": code}
 
 
 # ----------------------------------------------------------------------------
