@@ -93,8 +93,7 @@ STUDY = Study(
         # of the training corpus
         Table(mining.aligned, inputs=mining.aligned_inputs),
         Table(mining.links, inputs=mining.links_inputs),
-        Table(mining.folds,
-              inputs=lambda params, cell: _trained_on(params, cell) if params.folds else None),
+        Table(mining.folds, inputs=lambda params, cell: _trained_on(params, cell) if params.folds else None),
         Table(mining.senses, inputs=lambda params, cell: [_trained_on(params, cell)[0], params.homographs.digest],
               size=lambda params, cell: params.training_pairs, unit=10_000),
         Table(mining.sizes, inputs=lambda params, cell: [

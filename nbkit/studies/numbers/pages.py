@@ -81,8 +81,8 @@ def lengths_figure(found: pd.DataFrame, seen: pd.DataFrame, capability: str) -> 
     """Strict pass rates by how long the numbers are, a panel for each language pair; of many models, for each of these.
 
     found: outcomes. seen: lengths of numbers in training (`judge.in_training`); the longest of a model is a dashed line
-    in its colour, and what is
-    longer than anything in known training data is shaded. capability: "integers" or "decimals".
+    in its colour, and what is longer than anything in known training data is shaded. capability: "integers" or
+    "decimals".
     """
     column, places, across = _LENGTHS[capability]
     found, seen = found[found["capability"] == capability], seen[seen["places"] == places]
