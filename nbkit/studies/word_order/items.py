@@ -51,7 +51,8 @@ def problems(params: WordOrderParams, cell: Cell) -> Iterator[str | None]:
     """Problems of corpus, parsers and metrics; parses nothing, loads no weights."""
     how: Any = {"n": params.pairs_wanted(cell.target), "on_error": params.on_error, "limit": "n_pairs"}
     yield from corpora.check_corpus(params.corpus, *cell[:2], params.parsers or None, **how)
-    yield from (check_metric(name, **params.metric_options.get(name, {})) for name in params.metrics)
+    options: Mapping[str, Any] = params.metric_options
+    yield from (check_metric(name, **options.get(name, {})) for name in params.metrics)
 
 
 def items(params: WordOrderParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
