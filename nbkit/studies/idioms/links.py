@@ -189,5 +189,6 @@ def dictionary_identity(params: IdiomsParams, cell: Cell) -> Any:
         return sandbox_identity(cell)
     if params.dictionary == "induced":
         return aligners_identity(params, cell)
-    there, back = (*dictionary_files(params, cell), None)[:2]
-    return [there.name, *(file_digest(each) if each and each.is_file() else None for each in (there, back))]
+    there, *back = dictionary_files(params, cell)
+    digests = (file_digest(each) if each.is_file() else None for each in (there, *back))
+    return [there.name, *digests] if back else [there.name, *digests, None]
