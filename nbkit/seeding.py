@@ -6,6 +6,7 @@ Results therefore do not depend on order, batch size, sharding or which worker r
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
@@ -36,3 +37,17 @@ def generator(*parts: object) -> np.random.Generator:
     True
     """
     return np.random.Generator(np.random.PCG64(address(*parts)))
+
+
+def random_ranks(keys: Any, *where: object) -> np.ndarray:
+    """The address of each row of a table, or value of a column, behind *where*: those with the lowest are a sample.
+
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"model": ["a", "b"], "unit": [1, 2]})
+    >>> random_ranks(rows, 0, "examples")[1] == address(0, "examples", "b", 2)
+    np.True_
+    >>> random_ranks(rows["model"], 0, "examples")[1] == address(0, "examples", "b")
+    np.True_
+    """
+    rows = keys.itertuples(index=False, name=None) if keys.ndim > 1 else zip(keys, strict=True)
+    return np.array([address(*where, *row) for row in rows], dtype=np.uint64)

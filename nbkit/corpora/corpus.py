@@ -788,7 +788,7 @@ def corpus_identity(
 
 def check_corpus(
     corpus: str, src: str, tgt: str, parsers: Mapping[str, str] | None = None, *, n: int | None = None,
-    on_error: OnError = "raise",
+    on_error: OnError = "raise", parsed: bool = True, limit: str = "n",
 ) -> list[str]:  # fmt: skip
     """List the problems that would stop `load_pairs`. Loads no parser.
 
@@ -796,6 +796,10 @@ def check_corpus(
     ----------
     corpus, src, tgt, parsers, n, on_error
         As for `load_pairs`.
+    parsed
+        Whether raw text is parsed, so that parsers can be missing.
+    limit
+        The name of the parameter that sets *n*.
 
     Returns
     -------
@@ -807,9 +811,14 @@ def check_corpus(
     --------
     >>> check_corpus("sandbocks", "en", "de")
     ["unknown corpus 'sandbocks'; did you mean 'sandbox'? There are: ..."]
+    >>> check_corpus("sandbox", "en", "de", limit="n_pairs")
+    ["corpus 'sandbox' is unbounded: set n_pairs"]
     """
     try:
         found, split = find_corpus(corpus)
-        return found.problems(Request(src, tgt, split, n, parsers, on_error))
+        problems = found.problems(Request(src, tgt, split, n, parsers, on_error, parsed=parsed))
+        if n is None and not problems and is_endless(corpus):
+            return [f"corpus '{corpus}' is unbounded: set {limit}"]
+        return problems
     except NbkitError as error:
         return [str(error)]

@@ -20,6 +20,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from importlib.util import find_spec
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
@@ -100,9 +101,12 @@ def from_pharaoh(line: str) -> Alignment:
     return tuple(sorted({(int(source), int(target)) for source, target in (field.split("-") for field in fields)}))
 
 
-def read_pharaoh(path: str | Path) -> Iterator[Alignment]:
-    """The alignments of a Pharaoh-format file, one per line. Raises `DataError` with file and line, `NbkitError`."""
-    for number, line in read_lines(Path(path).expanduser(), "Pharaoh-format file"):
+def read_pharaoh(path: str | Path, start: int = 0) -> Iterator[Alignment]:
+    """The alignments of a Pharaoh-format file, one per line; the first *start* lines are not checked.
+
+    Raises `DataError` with file and line, `NbkitError`.
+    """
+    for number, line in islice(read_lines(Path(path).expanduser(), "Pharaoh-format file"), start, None):
         text = good(line)
         try:
             yield from_pharaoh(text)

@@ -33,6 +33,7 @@ Params = TypeVar("Params", bound=StudyParams)
 
 __all__ = [
     "answer",
+    "as_text",
     "begin",
     "beside_the_paper",
     "footer",
@@ -190,6 +191,25 @@ def with_intervals(table: pd.DataFrame, value: str = "value", form: str = ".3f",
     """
     ends = ["low", "high"]
     return table.assign(**{value: styles.cells(table, value, ends, form, times)}).drop(columns=ends)
+
+
+def as_text(
+    table: pd.DataFrame, columns: Sequence[str], form: str = ".1f", times: float = 1, n: str | None = None
+) -> pd.DataFrame:
+    """*table* with the numbers of some columns as text, with their intervals if it has ``…_low`` and ``…_high``.
+
+    times: what they are multiplied by, 100 for per cent. n: as of `nbkit.figures.styles.cells`.
+
+    >>> import pandas as pd
+    >>> rates = pd.DataFrame({"strict": [0.5], "strict_low": [0.4], "strict_high": [0.6], "apart": [0.25]})
+    >>> as_text(rates, ["strict", "apart"], times=100)[["strict", "apart"]].values.tolist()
+    [['50.0 [40.0, 60.0]', '25.0']]
+    """
+    written = {}
+    for name in filter(table.__contains__, columns):
+        ends = [f"{name}_low", f"{name}_high"]
+        written[name] = styles.cells(table, name, ends if ends[0] in table else (), form, times, n)
+    return table.assign(**written)
 
 
 def beside_the_paper(

@@ -55,10 +55,8 @@ class Run:
 
     @cached_property
     def cells_without_model(self) -> list[Cell]:
-        """The cells without a model: the languages of the run."""
-        return list(dict.fromkeys(cell._replace(model="") for cell in self.study.points(self.params))) or [
-            Cell(self.params.source, language) for language in getattr(self.params, "languages", ())
-        ]
+        """The cells without a model: what is known before one is asked."""
+        return list(dict.fromkeys(cell._replace(model="") for cell in self.study.points(self.params)))
 
     # Reading -------------------------------------------------------------------------------------
 
@@ -118,10 +116,13 @@ class Run:
 
     def first_parts(self, table: Table) -> list[Part]:
         """For each cell of *table* and each corpus in it, the first part: the one that its other parts follow."""
-        study = self.study
-        cells = dict.fromkeys(self.cell_of(table, cell) for cell in self.cells if table.name not in study.skips(
-            self.params, cell) and (cell.model or not self.asks_model(table)))  # fmt: skip
+        cells = dict.fromkeys(self.cell_of(table, cell) for cell in self.cells if self.has(table, cell)
+                              and (cell.model or not self.asks_model(table)))  # fmt: skip
         return [part for cell in cells for part in self.parts_of(table, cell)]
+
+    def has(self, table: Table, cell: Cell) -> bool:
+        """Whether a cell has a table, and all that the table is made of."""
+        return all(each.when(self.params, cell) for each in (table, *self.study.all_before(table)))
 
     def parts_of(self, table: Table, cell: Cell) -> list[Part]:
         """For each corpus, the first part of *table* in the cell that *cell* belongs to."""
@@ -458,6 +459,15 @@ def spans(text: str, places: Iterable[Sequence[int]], label: str) -> list[dict[s
     [{'text': 'source', 'start': 4, 'end': 9, 'label': 'number'}]
     """
     return [{"text": text, "start": int(start), "end": int(end), "label": label} for start, end in places]
+
+
+def two_by_two(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Flat pairs of numbers, as tables hold spans and links, as pairs.
+
+    >>> two_by_two([2, 15, 20, 21])
+    ((2, 15), (20, 21))
+    """
+    return tuple(zip(map(int, places[::2]), map(int, places[1::2]), strict=True))
 
 
 def item_id(*values: Any) -> str:

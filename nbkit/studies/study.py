@@ -66,6 +66,7 @@ class Table:
     rows; the study's own `Study.columns` come before. most: how many texts its rows hold at most, where a dry run must
     not compute them.
     after: tables that workers make before it, though it is not made of them: they parse or ask the same texts.
+    when: whether a cell has the table; without it, the cell has none of those that are made of it either.
     """
 
     make: Callable[..., Any]
@@ -78,6 +79,7 @@ class Table:
     columns: tuple[str, ...] = ()
     most: Callable[[Any, Cell], int] | None = None
     after: tuple[str, ...] = ()
+    when: Callable[[Any, Cell], bool] = lambda params, cell: True
 
     @property
     def name(self) -> str:
@@ -105,15 +107,15 @@ class Study:
     """A paper's method: parameters and tables, as everything above the studies sees them.
 
     asks: columns of items that models are asked. check: problems of a cell beside its model's, one message each; loads
-    no model. points: the cells with a model; grid: the parameters that these come from. models: how models are asked.
-    of: what the two parts of a cell are called beside the model. skips: tables that a cell does not have. uses_more:
-    models beside those of the cells. calls: what tables call a model of the run, by default its label; spelling: one
-    spelling for models of the paper and of runs. pages: the cells of the report, each with its own pages. tags:
-    what the report's filters know every cell by, beside language and model. exports: the tables that files of outcomes
-    hold, exported: the cells of which. texts: their rows with the columns that browsers show, from a part, its rows and
-    its items (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence.
-    behaviour: the file that declares what the study says of a system. bounds: by parameter, the table whose "units" or
-    "rows" it bounds. columns: by table, the names of its columns, separated by blanks.
+    no model. points: the cells, without a model where a run has none; grid: the parameters that these come from.
+    models: how models are asked. of: what the two parts of a cell are called beside the model. uses_more: models beside
+    those of the cells. calls: what tables call a model of the run, by default its label; spelling: one spelling for
+    models of the paper and of runs. pages: the cells of the report, each with its own pages. tags: what the report's
+    filters know every cell by, beside language and model. exports: the tables that files of outcomes hold, exported:
+    the cells of which. texts: their rows with the columns that browsers show, from a part, its rows and its items
+    (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
+    the file that declares what the study says of a system. bounds: by parameter, the table whose "units" or "rows" it
+    bounds. columns: by table, the names of its columns, separated by blanks.
     """
 
     name: str
@@ -128,10 +130,9 @@ class Study:
     of: tuple[str, str] = ("source_language", "target_language")
     grid: tuple[str, ...] = ("language", "model")
     points: Callable[[Any], Iterable[Cell]] = lambda params: (
-        Cell(params.source, language, model) for model, language in product(params.models, params.languages)
+        Cell(params.source, language, model) for model, language in product(params.models or [""], params.languages)
     )
     check: Callable[[Any, Cell], Iterable[str | None]] = lambda params, cell: ()
-    skips: Callable[[Any, Cell], Iterable[str]] = lambda params, cell: ()
     uses_more: Callable[[Any], Iterable[Use]] = lambda params: ()
     notebooks: tuple[Notebook, ...] = ()
     pages: Callable[[Any], Iterable[base.PageCell]] | None = None
@@ -246,8 +247,7 @@ class Study:
             model = Use(self.models, cell.model, self.models.langs(cell)).model
             if model.stored:
                 continue
-            skipped = set(self.skips(params, cell))
-            firsts = [each for table in self.tables if table.name not in skipped for each in run.parts_of(table, cell)]
+            firsts = [each for table in self.tables if run.has(table, cell) for each in run.parts_of(table, cell)]
             asked = [part.questions() for first in firsts for part in first.with_following()]
             texts = list(dict.fromkeys(text for known, _ in asked for text in known if text.strip()))
             most = sum(n for _, n in asked)

@@ -144,7 +144,6 @@ def test_units_are_pairs_of_all_corpora(files, copier):
 
 def test_links_of_a_file_are_not_read_for_keys(files, copier, monkeypatch):
     monkeypatch.setattr(pharaoh, "from_pharaoh", None)
-    monkeypatch.setattr(mining, "from_pharaoh", None)
     assert STUDY.inputs(params_of(files))
 
 

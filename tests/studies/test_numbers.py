@@ -97,8 +97,7 @@ def test_rates_fall_with_the_number_of_digits_where_they_do(params, translator):
     decimals = found[found["capability"] == "decimals"]
     assert sorted(decimals["fraction_digits"].unique()) == [1, 2, 3, 4]
     assert (found["error"] == "digit dropped").any()
-    assert set(found["error"]) - {""} <= set(pages.meanings())
-    assert list(pages.meanings()) == [kind["name"] for kind in error_types()]
+    assert set(found["error"]) - {""} <= {kind["name"] for kind in error_types()}
 
 
 def test_failures_are_shrunk_to_the_smallest(params, translator):

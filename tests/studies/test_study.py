@@ -53,6 +53,16 @@ def folders(params: ToyParams) -> dict[str, str]:
 # A table's arguments say how it is computed.
 
 
+def test_a_cell_without_a_table_has_none_of_those_made_of_it(params: ToyParams):
+    short = replace(STUDY.table("lengths"), when=lambda params, cell: params.best > 1)
+    items = replace(STUDY.table("items"), when=lambda params, cell: cell.target == "fr")
+    study = replace(STUDY, tables=(items, short, *STUDY.tables[3:]))
+    run = Run(study, params.model_copy(update={"languages": ["de", "fr"]}))
+    STUDY.params.study = STUDY  # the last study takes them
+    have = {table.name: [part.cell.target for part in run.first_parts(table)] for table in study.tables}
+    assert have == {"items": ["fr"], "lengths": [], "longest": ["fr"], "again": ["fr"]}
+
+
 def test_arguments_decide_what_a_table_needs():
     table = STUDY.table
     run = Run(STUDY, ToyParams())

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from nbkit.corpora import OnError, Request, find_corpus, is_endless
+from nbkit.corpora import OnError, Request, check_corpus, find_corpus
 from nbkit.corpora.corpus import is_raw
-from nbkit.errors import NbkitError
-from nbkit.files import keep_good
 from nbkit.languages import base_language, is_unspaced
 
 # ----------------------------------------------------------------------------
@@ -26,13 +23,13 @@ class TextPair(NamedTuple):
 
 
 def text_pairs(
-    corpus: str, src: str, tgt: str, n: int | None = None, *, on_error: OnError = "raise"
+    corpus: str, src: str, tgt: str, n: int | None = None, *, start: int = 0, on_error: OnError = "raise"
 ) -> Iterator[TextPair]:
-    """The first *n* good pairs of a corpus as text. Raises as `nbkit.corpora.load_pairs` does, parsers aside."""
+    """*n* good pairs of a corpus from *start* on as text. Raises as `nbkit.corpora.load_pairs` does, parsers aside."""
     found, split = find_corpus(corpus)
-    request = Request(src, tgt, split, n, on_error=on_error)
+    request = Request(src, tgt, split, n, on_error=on_error, start=start)
     if is_raw(found):
-        for raw in islice(keep_good(found.raw_pairs(request), on_error, None), n):
+        for raw in found.good_pairs(request):
             yield TextPair(raw.id, raw.source, raw.target, raw.source)
     else:
         for pair in found.pairs(request):
@@ -50,13 +47,7 @@ def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parame
 
     parameter: the name of the parameter that sets *n*.
     """
-    try:
-        found, split = find_corpus(corpus)
-        if n is None and is_endless(corpus):
-            return [f"corpus '{corpus}' is unbounded: set {parameter}"]
-    except NbkitError as error:
-        return [str(error)]
-    return found.problems(Request(src, tgt, split, n, parsed=False))
+    return check_corpus(corpus, src, tgt, n=n, parsed=False, limit=parameter)
 
 
 # ----------------------------------------------------------------------------

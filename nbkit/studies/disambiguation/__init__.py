@@ -23,7 +23,7 @@ from nbkit.studies.disambiguation import attacks, items, judge, mining, senses
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
 from nbkit.studies.disambiguation.spans import with_texts
 from nbkit.studies.study import Study, Table
-from nbkit.text.parsers import check_lemmas, check_parser, parser_for
+from nbkit.text.parsers import check_lemmas, check_parser
 
 __all__ = ["STUDY", "DisambiguationParams"]
 
@@ -50,26 +50,14 @@ def _uses_more(params: DisambiguationParams) -> Iterator[Use]:
         yield Use(LanguageModels, params.causal_lm, (params.source,))
 
 
-def _skips(params: DisambiguationParams, cell: Cell) -> Iterator[str]:
-    """The tables that a cell does not have: MuCoW's with other lexicons, BLEU's, attacks on files of translations."""
-    if not params.lexicon.endswith(MUCOW):
-        yield from ("mucow_items", "mucow")
-    if not params.bleu_pairs:
-        yield from ("plain", "quality")
-    if cell.model and cell.model not in params.attackable:
-        yield "attacks"
-
-
 def _problems(params: DisambiguationParams, cell: Cell) -> Iterator[str | None]:
     """Problems of corpora, lexicon, aligners and forms; loads no model."""
-    source, target, parsers = params.source, params.target, params.parsers or None
+    source, target = params.source, params.target
     for corpus, limit, n in params.read:
-        yield from corpora.check_corpus(corpus, source, target, parsers, n=n, on_error=params.on_error)
+        yield from corpora.check_corpus(corpus, source, target, n=n, limit=limit, **params.reading)
         with suppress(NbkitError):  # `check_corpus` says what is wrong with it
             if is_raw(corpora.find_corpus(corpus)[0]):
-                yield check_lemmas(parser_for(source, parsers), source)
-            if n is None and corpora.is_endless(corpus):
-                yield f"corpus '{corpus}' is unbounded: set {limit}"
+                yield check_lemmas(params.parser(source), source)
             if params.aligner == "gold" and not _has_links(params, corpus):
                 yield f"corpus '{corpus}' has no gold links: name what is to link its pairs (aligner: eflomal)"
     yield check_homographs(params.lexicon, target, src=source, on_conflict=params.on_conflict)
@@ -82,7 +70,7 @@ def _problems(params: DisambiguationParams, cell: Cell) -> Iterator[str | None]:
         yield check_aligner(params.aligner, source, target)
     yield check_aligner(params.hypothesis_aligner, source, target)
     if params.target_words == "lemmas":
-        yield check_parser(parser_for(target, parsers), target)
+        yield check_parser(params.parser(target), target)
     yield from params.form_problems()
 
 
@@ -105,8 +93,7 @@ STUDY = Study(
         # of the training corpus
         Table(mining.aligned, inputs=mining.aligned_inputs),
         Table(mining.links, inputs=mining.links_inputs),
-        Table(mining.folds,
-              inputs=lambda params, cell: _trained_on(params, cell) if params.folds else None),
+        Table(mining.folds, inputs=lambda params, cell: _trained_on(params, cell) if params.folds else None),
         Table(mining.senses, inputs=lambda params, cell: [_trained_on(params, cell)[0], params.homographs.digest],
               size=lambda params, cell: params.training_pairs, unit=10_000),
         Table(mining.sizes, inputs=lambda params, cell: [
@@ -121,9 +108,10 @@ STUDY = Study(
         Table(items.items, columns=("unit", "item", *items.COLUMNS), most=items.most_items),
         Table(judge.outcomes, inputs=senses.words_identity, columns=tuple(judge.OUTCOMES)),
         Table(judge.plain, inputs=mining.corpus_identity, corpora=lambda params, cell: params.test_corpora,
+              when=lambda params, cell: params.bleu_pairs > 0,
               size=lambda params, cell, corpus: min(params.bleu_pairs, params.n_pairs or params.bleu_pairs)),
         Table(judge.quality),
-        Table(judge.mucow_items, inputs=judge.mucow_inputs),
+        Table(judge.mucow_items, inputs=judge.mucow_inputs, when=lambda params, cell: params.lexicon.endswith(MUCOW)),
         Table(judge.mucow),
         # attacks
         Table(attacks.seeds, inputs=lambda params, cell:
@@ -131,11 +119,11 @@ STUDY = Study(
         Table(attacks.samples, unit=200, inputs=lambda params, cell:
               attacks.language_model_inputs(params, params.causal_lm, cell.source),
               most=lambda params, cell: 0),  # nobody knows before the test pairs are there
-        Table(attacks.attacks, inputs=senses.words_identity),
+        Table(attacks.attacks, inputs=senses.words_identity,
+              when=lambda params, cell: not cell.model or cell.model in params.attackable),
     ),
     points=_points,
     check=_problems,
-    skips=_skips,
     uses_more=_uses_more,
     pages=_page_cells,
     texts=with_texts,

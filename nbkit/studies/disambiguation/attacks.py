@@ -21,7 +21,7 @@ from nbkit.perturb.word_sense import (
     least_biased,
     sense_fillers,
 )
-from nbkit.seeding import address
+from nbkit.seeding import address, random_ranks
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.items import source_of
@@ -29,15 +29,12 @@ from nbkit.studies.disambiguation.judge import reasons
 from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import RIGHT, UNDECIDED, place_of, senses_of, sentence_of
-from nbkit.studies.disambiguation.sets import random_ranks
 from nbkit.studies.parts import Units, item_id
 from nbkit.text.sentences import Text
 
 #: What becomes of a test pair, in the order of the filters, and what an attack comes to.
 UNEXPECTED, BIASED, NOT_DRAWN, SEED = "another sense expected", "most biased", "not drawn", "seed"
 SUCCESS, KEPT, OTHER, SEED_WRONG = "success", "kept", "another sense", "seed not right"
-GROUPS = ["item", "unit", "sample", "key", "corpus", "pair", "homograph", "sense", "kind", "attractor", "adversarial",
-          "freq_right", "freq_wrong", "ppmi_right", "ppmi_wrong"]  # fmt: skip
 
 
 def language_model_inputs(params: DisambiguationParams, name: str | None, lang: str) -> Mapping[str, Any] | None:
@@ -172,7 +169,7 @@ def attacks(
     found = senses_of(params, cell, tokens, fluent, texts, links)
     each = zip(of_seed["outcome"], found["found"], fluent["sense"], fluent["adversarial"], strict=True)
     outcome = pd.Series([attack_outcome(*row) for row in each], index=fluent.index, dtype="str")
-    return fluent[GROUPS].assign(
+    return fluent.filter(params.study.table("attacks").columns).assign(
         bias=fluent["freq_wrong"] - fluent["freq_right"],
         **found[["words", "found"]],
         reason=reasons(outcome, found["reason"], KEPT),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from itertools import groupby, islice
+from collections.abc import Iterable, Mapping
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
@@ -17,7 +17,7 @@ import pandas as pd
 from nbkit.measure.literal import lemmas
 from nbkit.measure.senses import AGGREGATES, MEASURES, Sense, SenseCounts, SenseFinder, sentence_bias
 from nbkit.models.translators.texts import text_pairs
-from nbkit.seeding import address
+from nbkit.seeding import random_ranks
 from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.mining import corpus_identity, fold_counts, fold_of, pair_links, pairs_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
@@ -33,7 +33,6 @@ BIASES = [f"{name}_{side}_{how}" for name in MEASURES for side in ("right", "wro
 COLUMNS = ["key", "corpus", "pair", "homograph", "token", "sense", "wrong_sense", "source", "reference", "word",
            "start", "end", "length", "fold", "parse", *BIASES]  # fmt: skip
 _IDENTIFYING = ("source", "reference", "homograph", "token")
-LEFT_OUT = ["key", "corpus", "pair", "homograph", "token", "left_out"]
 
 
 def pairs_inputs(params: DisambiguationParams, cell: Cell, corpus: str) -> list[Any]:
@@ -53,7 +52,7 @@ def pairs(
     if params.voters:
         found = _by_majority(params, cell, corpus, start, n, all_votes)
     else:
-        read = list(islice(pairs_of(params, cell, corpus, n, start), n))
+        read = list(pairs_of(params, cell, corpus, n, start))
         of_pairs = pair_links(params, cell, corpus, read, start, links, aligned, linked)
         found = _by_references(params, read, of_pairs)
     for unit, rows in enumerate(found, start=start):
@@ -61,7 +60,7 @@ def pairs(
         yield [_row(params, row, corpus, fold, known(fold)) for row in rows]
 
 
-def _by_references(params: DisambiguationParams, pairs: list[Pair], linked: Iterator[Any]) -> Units:
+def _by_references(params: DisambiguationParams, pairs: list[Pair], linked: Iterable[Any]) -> Units:
     """The homographs of each pair, with the senses that their references show."""
     finder = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns)
     for pair, links in zip(pairs, linked, strict=True):
@@ -90,8 +89,8 @@ def _by_majority(
     cast: dict[Any, list[dict[str, Any]]] = {}
     for (unit, key, _), rows in own.groupby(["unit", "key", "token"], sort=False):
         cast.setdefault(unit, []).append({**majority(rows), "key": str(key).removeprefix(f"{corpus}/")})
-    texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
-    yield from (cast.get(unit, []) for unit, _ in enumerate(islice(texts, start, start + n), start=start))
+    texts = text_pairs(corpus, *cell[:2], n, start=start, on_error=params.on_error)
+    yield from (cast.get(unit, []) for unit, _ in enumerate(texts, start=start))
 
 
 def _row(
@@ -101,7 +100,7 @@ def _row(
     key, homograph = str(row["key"]), row["homograph"]
     row = {**row, "key": f"{corpus}/{key}", "corpus": corpus, "pair": f"{corpus}/{key.removesuffix(f'/{homograph}')}"}
     if row["left_out"]:
-        return {name: row[name] for name in LEFT_OUT}
+        return {name: row[name] for name in params.study.table("pairs").columns}
     senses = [cluster.name for cluster in params.homographs.homographs[homograph].clusters]
     words = lemmas(source_of(row, params.source))
     return {**row, "fold": fold, **_biases(words, known, homograph, row["sense"], senses)}
@@ -128,9 +127,9 @@ def most_items(params: DisambiguationParams, cell: Cell) -> int:
 def items(params: DisambiguationParams, cell: Cell, start: int, n: int, all_pairs: pd.DataFrame) -> Units:
     """The test items: tested homographs of `pairs`, or ``n_test`` of their pairs, drawn; the same in every run."""
     tested = all_pairs[all_pairs["left_out"] == ""].reindex(columns=COLUMNS)
-    if params.n_test is not None and len(tested) > params.n_test:
-        drawn = sorted(tested.index, key=lambda row: address(params.seed, "test pair", tested.at[row, "key"]))
-        tested = tested.loc[sorted(drawn[: params.n_test])]
+    if params.n_test is not None:
+        ranks = pd.Series(random_ranks(tested["key"], params.seed, "test pair"), tested.index)
+        tested = tested.loc[ranks.nsmallest(params.n_test).sort_index().index]
     units = tested.groupby("pair", sort=False).ngroup()
     own = (units >= start) & (units < start + n)
     whole = dict.fromkeys(["token", "start", "end", "length", "fold"], "int64")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,12 @@ from nbkit.measure.literal import lemmas
 from nbkit.measure.senses import REACHES, mucow_verdict
 from nbkit.models.services.outputs import read_lines
 from nbkit.models.translators.texts import sentence_sums, text_pairs
-from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.items import BIASES, source_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import FOUND, PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, sense_verdict, senses_of
 from nbkit.studies.parts import Units
-from nbkit.text.parsers import parse_remembered, parser_for, parser_identity
+from nbkit.text.parsers import parse_remembered, parser_identity
 
 #: What outcomes hold of their items, and of the translation.
 GROUPS = ["item", "unit", "key", "corpus", "pair", "homograph", "sense", "wrong_sense", "length", *BIASES]
@@ -44,18 +42,17 @@ def outcomes(
     else:
         tokens = [source_of(row, cell.source).tokens for row in items.to_dict("records")]
         found = senses_of(params, cell, tokens, items, answers["source"].tolist(), links)
-    pairs = list(zip(found["reached"], items["sense"], strict=True))
-    by_rule, *others = ([sense_verdict(reached, each, sense) for reached, sense in pairs]
-                        for each in (params.reach, *VARIANTS))  # fmt: skip
-    outcome = pd.Series(by_rule, index=items.index, dtype="str")
-    variants = {f"outcome_{name}": each for name, each in zip(VARIANTS, others, strict=True)}
+    each = list(zip(found["reached"], items["sense"], strict=True))
+    by = {reach: [sense_verdict(reached, reach, sense) for reached, sense in each]
+          for reach in (params.reach, *VARIANTS)}  # fmt: skip
+    outcome = pd.Series(by[params.reach], index=items.index, dtype="str")
     return items[GROUPS].assign(
         bias=items[f"freq_wrong_{params.bias}"] - items[f"freq_right_{params.bias}"],
         **found[["words", "found"]],
         reason=reasons(outcome, found["reason"], RIGHT),
         outcome=outcome,
         right=outcome.map({RIGHT: 1.0, WRONG: 0.0}).astype(float),
-        **variants,
+        **{f"outcome_{name}": by[name] for name in VARIANTS},
     )
 
 
@@ -70,8 +67,7 @@ def reasons(outcome: pd.Series, reason: pd.Series, passes: str) -> pd.Series:
 
 def plain(params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int) -> Units:
     """The pairs *start* to *start* + *n* of a test corpus, unperturbed, for BLEU."""
-    texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
-    for pair in islice(texts, start, start + n):
+    for pair in text_pairs(corpus, *cell[:2], n, start=start, on_error=params.on_error):
         yield [{"corpus": corpus, "source": pair.source, "reference": pair.target}]
 
 
@@ -83,8 +79,7 @@ def quality(params: DisambiguationParams, cell: Cell, plain: pd.DataFrame, answe
 
 def mucow_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
     """What MuCoW's score depends on, besides the translations."""
-    spec = parser_for(cell.target, params.parsers or None)
-    return [*map(file_digest, mucow_files(params)), parser_identity(spec, cell.target)]
+    return [*map(file_digest, mucow_files(params)), parser_identity(params.parser(cell.target), cell.target)]
 
 
 def mucow_items(params: DisambiguationParams, cell: Cell, start: int, n: int) -> Units:
@@ -107,8 +102,7 @@ def mucow_files(params: DisambiguationParams) -> tuple[Path, Path]:
 def mucow(params: DisambiguationParams, cell: Cell, mucow_items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """What MuCoW's own rule says of each translation: right, wrong or neither; words count anywhere in it."""
     asked = read_mucow(mucow_files(params)[0])
-    spec = parser_for(cell.target, params.parsers or None)
-    parsed = parse_remembered(answers["source"].tolist(), spec, cell.target, store=Store())
+    parsed = parse_remembered(answers["source"].tolist(), params.parser(cell.target), cell.target)
     verdicts = [mucow_verdict(asked[place], text.tokens, lemmas(text))
                 for place, text in zip(mucow_items["place"], parsed, strict=True)]  # fmt: skip
     return mucow_items[["item", "unit", "corpus", "word"]].assign(verdict=verdicts)

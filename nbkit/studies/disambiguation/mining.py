@@ -16,13 +16,13 @@ import pandas as pd
 from nbkit import corpora
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import expand_path, file_digest
-from nbkit.measure.aligners import Aligner, Alignment, from_pharaoh, load_aligner
+from nbkit.measure.aligners import Aligner, Alignment, load_aligner, read_pharaoh
 from nbkit.measure.senses import COLUMNS, REACHES, SenseCounts, SenseFinder
 from nbkit.models.translators.texts import text_pairs
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
-from nbkit.studies.parts import latest
+from nbkit.studies.parts import latest, two_by_two
 from nbkit.text.sentences import ROOT, Pair, Sentence, Text
 
 #: The aligner whose links depend on all pairs of a corpus together.
@@ -72,13 +72,13 @@ def _links_table(aligner: Aligner, pairs: Iterable[Pair]) -> pd.DataFrame:
 
 def training_links(
     params: DisambiguationParams, aligned: pd.DataFrame, pairs: Sequence[Pair], start: int
-) -> Iterator[Alignment]:
+) -> Iterable[Alignment]:
     """The word alignments of training pairs, of which the first is number *start* of the corpus."""
     if params.aligner == "gold":
         return gold_links(params.training_corpus, pairs)
     if params.aligner.startswith(FILE):
         return _links_of_file(links_file(params), start, len(pairs))
-    return map(_alignment, aligned["links"].iloc[start : start + len(pairs)])
+    return map(two_by_two, aligned["links"].iloc[start : start + len(pairs)])
 
 
 def gold_links(corpus: str, pairs: Iterable[Pair]) -> Iterator[Alignment]:
@@ -87,12 +87,6 @@ def gold_links(corpus: str, pairs: Iterable[Pair]) -> Iterator[Alignment]:
         if pair.alignment is None:
             raise NbkitError(f"corpus {corpus} has no gold links for the pair '{pair.id}': name an aligner (eflomal)")
         yield pair.alignment
-
-
-def _alignment(flat: Sequence[Any]) -> Alignment:
-    """Flat links as pairs of places."""
-    places = [int(place) for place in flat]
-    return tuple(zip(places[::2], places[1::2], strict=True))
 
 
 def links_file(params: DisambiguationParams) -> Path:
@@ -110,19 +104,13 @@ def links_file(params: DisambiguationParams) -> Path:
     return path
 
 
-def _links_of_file(path: Path, start: int, n: int) -> Iterator[Alignment]:
+def _links_of_file(path: Path, start: int, n: int) -> list[Alignment]:
     """The links of *n* pairs from *start* on; lines before these are not checked."""
-    number = start
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(islice(lines, start, start + n), start=start + 1):
-            try:
-                yield from_pharaoh(line)
-            except NbkitError as error:
-                raise DataError(str(error), path, number) from None
-    if number < start + n:
-        raise DataError(
-            f"no links for the pair after it; one line per pair expected, {start + n} at least", path, number
-        )
+    links = list(islice(read_pharaoh(path, start), n))
+    if len(links) < n:
+        expected = f"one line per pair expected, {start + n} at least"
+        raise DataError(f"no links for the pair after it; {expected}", path, start + len(links))
+    return links
 
 
 def links_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
@@ -186,7 +174,7 @@ def linked(params: DisambiguationParams, cell: Cell, corpus: str, links: pd.Data
 def pair_links(
     params: DisambiguationParams, cell: Cell, corpus: str, pairs: Sequence[Pair], start: int, links: pd.DataFrame,
     aligned: pd.DataFrame, linked: pd.DataFrame,
-) -> Iterator[Alignment]:  # fmt: skip
+) -> Iterable[Alignment]:  # fmt: skip
     """The word alignments of *pairs* of a test corpus, the first of which is number *start*.
 
     links: word list of the training corpus. aligned: alignments of its pairs. linked: those of whole test corpora.
@@ -196,7 +184,7 @@ def pair_links(
     if params.aligner == "gold":
         return gold_links(corpus, pairs)
     if params.hypothesis_aligner == OF_A_CORPUS:
-        return map(_alignment, linked.loc[linked["corpus"] == corpus, "links"].iloc[start : start + len(pairs)])
+        return map(two_by_two, linked.loc[linked["corpus"] == corpus, "links"].iloc[start : start + len(pairs)])
     tokens = [(pair.source.tokens, pair.target.tokens) for pair in pairs]
     return hypothesis_aligner(params, cell, links).align(tokens, progress=False)
 
@@ -241,7 +229,7 @@ def senses(
     """What occurs with each sense in a part of the training corpus: counts that add up (`SenseCounts`), and how many
     pairs there were.
     """
-    pairs = list(islice(pairs_of(params, cell, params.training_corpus, n, start), n))
+    pairs = list(pairs_of(params, cell, params.training_corpus, n, start))
     triples = zip(pairs, training_links(params, aligned, pairs, start), strict=True)
     finder, rows = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns), Counter[Any]()
     for place, (pair, links) in enumerate(triples, start=start):

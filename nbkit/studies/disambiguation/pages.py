@@ -29,6 +29,7 @@ from nbkit.models.python import mark_unstored
 from nbkit.models.translators.texts import score_signature
 from nbkit.perturb.word_sense import spelled
 from nbkit.provenance import Footer
+from nbkit.seeding import random_ranks
 from nbkit.studies import notebook
 from nbkit.studies.disambiguation import STUDY
 from nbkit.studies.disambiguation.attacks import OTHER, SEED_WRONG, SUCCESS
@@ -36,8 +37,8 @@ from nbkit.studies.disambiguation.items import source_of
 from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import UNDECIDED, WRONG, characters
-from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, random_ranks
-from nbkit.studies.notebook import printed, show, with_intervals
+from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets
+from nbkit.studies.notebook import as_text, printed, show, with_intervals
 from nbkit.studies.summarise import strengths, summarise
 from nbkit.yaml_text import read_own
 
@@ -131,16 +132,10 @@ def kind_rates(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.DataFr
     return found.fillna(counts).astype(dict.fromkeys(counts, int))
 
 
-def as_text(table: pd.DataFrame, columns: Sequence[str], form: str = ".1f", times: float = 1) -> pd.DataFrame:
-    """*table* with the numbers of some columns as text; times: what they are multiplied by, 100 for per cent."""
-    there = [name for name in columns if name in table]
-    return table.assign(**{name: styles.cells(table, name, form=form, times=times) for name in there})
-
-
 def rates_of_sets(rates: Any, table: pd.DataFrame, sets: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """`error_rates` or `success_rates` of each set, with factor: how many times the rate of the random set."""
     chosen = [table[table["item"].isin(members["item"])].assign(set=name) for name, members in sets.items()]
-    found = _in_model_order(rates(pd.concat(chosen, ignore_index=True), ["model", "set"]), table)
+    found = styles.arranged(rates(pd.concat(chosen, ignore_index=True), ["model", "set"]), model=table["model"])
     chance = found["model"].map(found[found["set"] == RANDOM].set_index("model")["value"])
     return found.assign(factor=(found["value"] / chance).where((found["set"] != RANDOM) & (chance > 0)))
 
@@ -383,7 +378,7 @@ def successes(params: DisambiguationParams, attacks: pd.DataFrame, n: int = 5) -
     won = won.sort_values(["late", "order"])
     won["turn"] = won.groupby(["model", "late", "homograph"]).cumcount()
     chosen = won.sort_values(["late", "turn"], kind="stable").groupby("model").head(n)
-    chosen = _in_model_order(chosen, attacks)
+    chosen = styles.arranged(chosen, model=attacks["model"])
     shown = with_homographs(STUDY.with_texts(params, chosen, "samples"))
     names = {"answer_source": "seed_hypothesis", "answer_text": "hypothesis", "bias": "freq_diff"}
     shown = with_sense_labels(params, shown.rename(columns=names), "sense", "adversarial")
@@ -391,19 +386,14 @@ def successes(params: DisambiguationParams, attacks: pd.DataFrame, n: int = 5) -
     return shown.reindex(columns=_SUCCESSES.split())
 
 
-def _in_model_order(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """*rows* with their models in the order of *table*."""
-    models = list(dict.fromkeys(table["model"]))
-    return rows.sort_values("model", kind="stable", key=lambda column: column.map(models.index))
-
-
 def with_sense_labels(params: DisambiguationParams, rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """*rows* with the senses in *columns* replaced by the labels that tables use."""
-    known = params.homographs.homographs
-    for name in columns:
-        senses = zip(rows["homograph"], rows[name], strict=True)
-        rows = rows.assign(**{name: [known[word].cluster(sense).label for word, sense in senses]})
-    return rows
+
+    def label_of(word: str, sense: str) -> str:
+        """The label of a sense."""
+        return params.homographs.homographs[word].cluster(sense).label
+
+    return rows.assign(**{name: list(map(label_of, rows["homograph"], rows[name])) for name in columns})
 
 
 def with_homographs(samples: pd.DataFrame) -> pd.DataFrame:
@@ -457,7 +447,7 @@ def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n:
     wrong = outcomes[outcomes["outcome"] == WRONG]
     wrong = wrong.assign(tie=random_ranks(wrong["key"], "tie", params.seed))
     chosen = wrong.sort_values(["bias", "tie"], ascending=[False, True]).groupby("model").head(n)
-    chosen = _in_model_order(chosen, outcomes)
+    chosen = styles.arranged(chosen, model=outcomes["model"])
     found = STUDY.with_texts(params, chosen).rename(columns={"answer_source": "hypothesis", "bias": "freq_diff"})
     columns = ["model", "homograph", "sense", "found", "source", "reference", "word", "hypothesis", "words"]
     found = with_sense_labels(params, found, "sense", "found").reindex(columns=[*columns, "freq_diff"])

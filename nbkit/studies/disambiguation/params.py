@@ -25,6 +25,7 @@ from nbkit.studies.base import (
     Translators,
     only,
 )
+from nbkit.text.parsers import parser_for
 
 Kind = Literal["IH", "RH", "InH", "RnH"]
 #: What a name of links in a file begins with: a line for each training pair, by its place.
@@ -242,8 +243,8 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     @property
     def attackable(self) -> list[str]:
         """The translators that can translate samples, all but files of translations; those of `twins` last."""
-        loaded = {name: models.load(name, "translate", self.source, self.target) for name in self.translated_by}
-        return [name for name, model in loaded.items() if not model.is_fixed]
+        pair = self.source, self.target
+        return [name for name in self.translated_by if not models.load(name, "translate", *pair).is_fixed]
 
     @property
     def corpora(self) -> list[str]:
@@ -269,6 +270,10 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     def reading(self) -> dict[str, Any]:
         """How corpora are read, as keyword arguments of `nbkit.corpora.load_pairs`."""
         return {"parsers": self.parsers or None, "on_error": self.on_error}
+
+    def parser(self, lang: str) -> str:
+        """What parses texts in a language."""
+        return parser_for(lang, self.parsers or None)
 
     def narrowed(self, domain: str, model: str) -> DisambiguationParams:
         """These parameters for one model, with its entry in `twins`; a run has one domain."""

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -19,11 +18,10 @@ from nbkit.languages import base_language
 from nbkit.measure.bleu import cut
 from nbkit.measure.senses import NOT_ALIGNED, REACHES, SenseFinder, majority_sense
 from nbkit.models.translators.texts import text_pairs
-from nbkit.store import Store
 from nbkit.studies.answering import Cell, Translators, answers_by_text
 from nbkit.studies.disambiguation.mining import corpus_identity, hypothesis_aligner, pairs_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.text.parsers import parse_remembered, parser_for, parser_identity, to_record
+from nbkit.text.parsers import parse_remembered, parser_identity, to_record
 from nbkit.text.phrases import english_forms
 from nbkit.text.sentences import Sentence, Text
 
@@ -94,15 +92,13 @@ def _as_tokens(params: DisambiguationParams, texts: Sequence[str]) -> list[Text 
         cuts = [tuple(cut(text, params.target)) for text in texts]
         return [Text((Sentence(tokens, params.target),)) if tokens else None for tokens in cuts]
     wanted = [text for text in dict.fromkeys(texts) if text.strip()]
-    spec = parser_for(params.target, params.parsers or None)
-    parsed = dict(zip(wanted, parse_remembered(wanted, spec, params.target, store=Store()), strict=True))
+    parsed = dict(zip(wanted, parse_remembered(wanted, params.parser(params.target), params.target), strict=True))
     return [parsed.get(text) for text in texts]
 
 
 def words_identity(params: DisambiguationParams, cell: Cell) -> dict[str, Any] | None:
     """The parser of translations; None if they are not parsed."""
-    spec = parser_for(cell.target, params.parsers or None)
-    return parser_identity(spec, cell.target) if params.target_words == "lemmas" else None
+    return parser_identity(params.parser(cell.target), cell.target) if params.target_words == "lemmas" else None
 
 
 def _marked(tokens: tuple[str, ...], lang: str, homograph: str, token: int) -> Text:
@@ -190,7 +186,7 @@ def votes(
     parses = [parse_of(text) if voter == 0 else "" for text, voter in zip(every["text"], every["voter"], strict=True)]
     shown = {"source": [text.text for text in every["text"]], "length": list(map(len, every["text"])), "parse": parses}
     cast.append(every.drop(columns="text").assign(hypothesis=answers, **shown).join(found))
-    units = sum(1 for _ in islice(text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error), start, start + n))
+    units = sum(1 for _ in text_pairs(corpus, *cell[:2], n, start=start, on_error=params.on_error))
     return pd.concat(cast, ignore_index=True).assign(corpus=corpus), units
 
 
@@ -235,18 +231,16 @@ def _sources(
     Of raw text only these are parsed.
     """
     if not is_raw(find_corpus(corpus)[0]):
-        pairs = enumerate(islice(pairs_of(params, cell, corpus, n, start), n), start=start)
+        pairs = enumerate(pairs_of(params, cell, corpus, n, start), start=start)
         yield from ((unit, pair.id, pair.source) for unit, pair in pairs)
         return
     forms = {form for word in params.homographs.homographs for form in english_forms(word)}
     lines, seen = list[tuple[int, str, str]](), set[str]()
-    texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
-    for number, line in enumerate(islice(texts, start + n)):
+    for number, line in enumerate(text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)):
         words = re.findall(r"[^\W\d_]+", line.source.lower())
         if number >= start and (base_language(cell.source) != "en" or not forms.isdisjoint(words)):
             lines.append((number, line.id, "" if line.source in seen else line.source))
         seen.add(line.source)
     wanted = [source for _, _, source in lines if source]
-    spec = parser_for(cell.source, params.parsers or None)
-    parsed = dict(zip(wanted, parse_remembered(wanted, spec, cell.source, store=Store()), strict=True))
+    parsed = dict(zip(wanted, parse_remembered(wanted, params.parser(cell.source), cell.source), strict=True))
     yield from ((number, name, parsed[source] if source else None) for number, name, source in lines)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-import numpy as np
 import pandas as pd
 
-from nbkit.seeding import address
+from nbkit.seeding import address, random_ranks
 from nbkit.studies.disambiguation.params import DisambiguationParams
 
 #: The sets by what their members are chosen for.
@@ -16,11 +13,6 @@ CHALLENGE, RANDOM, RARE, RANDOM_NEAR = "challenge", "random", "rare sense", "ran
 ADVERSARIAL, REGULAR = "adversarial", "regular"
 _NEAR = ["IH", "RH"]
 _TERMS = 5
-
-
-def random_ranks(keys: Iterable[object], *where: object) -> np.ndarray:
-    """A random number for each key, always the same: the *n* keys with the lowest are a sample."""
-    return np.array([address(*where, key) for key in keys], dtype=np.uint64)
 
 
 def sense_pairs(params: DisambiguationParams, senses: pd.DataFrame) -> pd.DataFrame:
@@ -32,8 +24,7 @@ def sense_pairs(params: DisambiguationParams, senses: pd.DataFrame) -> pd.DataFr
             for word, homograph in params.homographs.homographs.items() for each in homograph.clusters]  # fmt: skip
     table = pd.DataFrame(rows, columns=["homograph", "sense", "label", "gloss", "translations"])
     pairs = senses[senses["kind"] == "sense"].groupby(["of", "sense"])["n"].sum().rename("pairs")
-    table = table.join(pairs.rename_axis(["homograph", "sense"]), on=["homograph", "sense"]).fillna({"pairs": 0})
-    table["pairs"] = table["pairs"].astype(int)
+    table = table.join(pairs, on=["homograph", "sense"]).fillna({"pairs": 0}).astype({"pairs": int})
     return table.assign(share=table["pairs"] / table.groupby("homograph")["pairs"].transform("sum"))
 
 

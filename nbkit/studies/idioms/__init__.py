@@ -9,6 +9,7 @@ place of references, compared stands for all that reads these.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from nbkit.models.probes import has_states
 from nbkit.studies.answering import Cell, Translators, Use
@@ -20,21 +21,21 @@ from nbkit.studies.study import Study, Table
 
 __all__ = ["STUDY", "IdiomsParams", "System"]
 
-#: The tables that read references.
-_WITH_REFERENCES = ("links", "outcomes", "control_outcomes", "similar", "control_similar")
+
+def _reads_references(params: IdiomsParams, cell: Cell) -> bool:
+    """Whether translations are judged against references; voters take their place."""
+    return not params.voters
 
 
-def _skipped(params: IdiomsParams, cell: Cell) -> Iterator[str]:
-    """The tables that a cell does not have: those of references if there are voters, of probes without states."""
-    yield from _WITH_REFERENCES if params.voters else ["compared"]
-    if not params.contexts or (cell.model and not has_states(cell.model, *cell[:2])):
-        yield "probes"
+def _is_probed(params: IdiomsParams, cell: Cell) -> bool:
+    """Whether states are replaced; of models known by their outputs alone there are none."""
+    return bool(params.contexts) and (not cell.model or has_states(cell.model, *cell[:2]))
 
 
 def _points(params: IdiomsParams) -> Iterator[Cell]:
     """Each language with each system."""
-    for language in params.languages:
-        yield from (Cell(params.source, language, system.name) for system in params.systems)
+    names = [system.name for system in params.systems]
+    yield from (Cell(params.source, *each) for each in product(params.languages, names or [""]))
 
 
 def _voters(params: IdiomsParams) -> list[Use]:
@@ -55,13 +56,13 @@ STUDY = Study(
         Table(items.plain, inputs=lambda params, cell: items.corpora_identity(
             cell, params.generic.values(), params.n_generic)),
         Table(links.dictionary, inputs=links.dictionary_identity),
-        Table(links.links, inputs=links.aligners_identity),
+        Table(links.links, inputs=links.aligners_identity, when=_reads_references),
         Table(judge.outcomes, inputs=judge.judged_by),
         Table(judge.control_outcomes, inputs=judge.judged_by),
-        Table(judge.similar, inputs=judge.scored_by),
-        Table(judge.control_similar, inputs=judge.scored_by),
-        Table(judge.probes, inputs=judge.probed_by, counts=judge.probe_counts),
-        Table(others.compared, inputs=others.compared_by),
+        Table(judge.similar, inputs=judge.scored_by, when=_reads_references),
+        Table(judge.control_similar, inputs=judge.scored_by, when=_reads_references),
+        Table(judge.probes, inputs=judge.probed_by, counts=judge.probe_counts, when=_is_probed),
+        Table(others.compared, inputs=others.compared_by, when=lambda params, cell: bool(params.voters)),
         Table(training.leaks, inputs=training.leaks_identity),
         Table(training.recall, inputs=items.texts_identity),
     ),
@@ -69,7 +70,6 @@ STUDY = Study(
     spelling=paper_name,
     points=_points,
     check=problems,
-    skips=_skipped,
     uses_more=_voters,
     texts=judge.with_shown_texts,
     **study_description(__file__),

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from nbkit.models.translators.texts import corpus_texts_identity, text_pairs
 from nbkit.seeding import address
 from nbkit.studies.answering import Cell
 from nbkit.studies.idioms.params import IdiomsParams
+from nbkit.studies.parts import two_by_two
 from nbkit.text.parsers import load_parser, parser_identity
 from nbkit.text.phrases import PhraseMatcher, read_phrases
 from nbkit.text.sentences import Pair, Sentence, Text
@@ -72,7 +72,7 @@ def mined(params: IdiomsParams, cell: Cell, corpus: str, start: int, n: int) -> 
     Pairs fit if they pass the paper's length filters. Where voters take the place of references, targets are empty,
     every source fits, and none is parsed: forms are enough to find idioms.
     """
-    pairs = list(islice(text_pairs(corpus, *cell[:2]), start, start + n))
+    pairs = list(text_pairs(corpus, *cell[:2], n, start=start))
     if params.voters:
         fitting = [pair._replace(target="") for pair in pairs if pair.source.strip()]
         texts: Iterable[Text] = (plain_text(pair.source, cell.source) for pair in fitting)
@@ -103,15 +103,6 @@ def pair_of(row: Mapping[Any, Any]) -> IdiomPair:
     return IdiomPair(row.get("id", ""), row["source"], row["reference"], row["idiom"], two_by_two(row["spans"]))
 
 
-def two_by_two(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """A flat list of numbers as pairs of neighbours.
-
-    >>> two_by_two([2, 15, 20, 21])
-    ((2, 15), (20, 21))
-    """
-    return tuple(zip(map(int, places[::2]), map(int, places[1::2]), strict=True))
-
-
 def splits(params: IdiomsParams, cell: Cell, all_mined: pd.DataFrame) -> pd.DataFrame:
     """Idiom-train, idiom-test and what is discarded (idioms on one side only); drawn: the pairs to be translated."""
     if params.data == "sandbox-idioms":
@@ -123,10 +114,8 @@ def splits(params: IdiomsParams, cell: Cell, all_mined: pd.DataFrame) -> pd.Data
         whole = params.tested == "all"
         found = IdiomSplits((), tuple(pairs), ()) if whole else split_idioms(pairs, seed=params.seed)
     chosen = set(draw_pairs(found.test, params.n_test, params.seed))
-    rows: list[dict[str, Any]] = []
-    for name in ("train", "test", "discarded"):
-        drawn = chosen if name == "test" else ()
-        rows += [{"split": name, **row_of(p), "drawn": i in drawn} for i, p in enumerate(getattr(found, name))]
+    rows = [{"split": name, **row_of(pair), "drawn": name == "test" and place in chosen}
+            for name in ("train", "test", "discarded") for place, pair in enumerate(getattr(found, name))]  # fmt: skip
     return pd.DataFrame(rows, columns=["split", *PAIR, "drawn"])
 
 

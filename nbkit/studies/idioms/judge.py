@@ -30,7 +30,8 @@ from nbkit.models.probes import load_probe, probe_input, read_probe, split_by_al
 from nbkit.models.translators.texts import score_of_sums, sentence_sums
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
-from nbkit.studies.idioms.items import draw_pairs, pair_of, source_texts, texts_identity, two_by_two
+from nbkit.studies.behaviours import COPIES
+from nbkit.studies.idioms.items import draw_pairs, pair_of, source_texts, texts_identity
 from nbkit.studies.idioms.links import (
     align,
     aligners_identity,
@@ -39,16 +40,15 @@ from nbkit.studies.idioms.links import (
     token_spans,
     tokens,
 )
-from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams
-from nbkit.studies.parts import Part, Run, spans
+from nbkit.studies.idioms.params import CONTROLS, IdiomsParams
+from nbkit.studies.parts import Part, Run, spans, two_by_two
 from nbkit.text.phrases import read_phrase, stop_words
 from nbkit.text.sentences import Text
 
-#: The controls, each with the column that is its answer.
-CONTROLS = dict(zip(CONTROL_NAMES, ("reference", "source"), strict=True))
 #: The settings of LitTER that each variant of nbkit changes.
-SETTINGS: dict[str, dict[str, Any]] = {each: {"matching": each} for each in ("inflected", "compounds")}
-SETTINGS["accents"] = {"accents": "ignored"}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "inflected": {"matching": "inflected"}, "compounds": {"matching": "compounds"}, "accents": {"accents": "ignored"}
+}  # fmt: skip
 #: Why LitTER could not find an error.
 NO_WORD = "the dictionary has none of the idiom's words"
 EVERY_WORD = "the reference has a translation of each of the idiom's words"
@@ -78,15 +78,16 @@ def content_words(pair: IdiomPair, text: Text) -> list[str]:
 
 
 def system_of(params: IdiomsParams, cell: Cell) -> dict[str, str]:
-    """What identifies the model of *cell*: its name and its training condition."""
+    """What identifies the model of *cell*: its name and its training condition; nothing without a model."""
+    if not cell.model:
+        return {}
     system = params.system(cell.model)
     return {"name": system.model, "condition": system.condition}
 
 
 def judged_by(params: IdiomsParams, cell: Cell) -> Any:
     """What judgements depend on beside texts, for store keys: system, aligners, and the tokenizer of sources."""
-    system = system_of(params, cell) if cell.model else ""
-    return [system, aligners_identity(params, cell), texts_identity(params, cell)]
+    return [system_of(params, cell) or "", aligners_identity(params, cell), texts_identity(params, cell)]
 
 
 def outcomes(
@@ -101,29 +102,7 @@ def outcomes(
     adjectives alone. triggers: the blocklisted words of the translation. main: whether the aligner is
     the run's first; LitTER does not depend on it but in the variant "aligned", which is the first aligner's.
     """
-    return _judge(params, cell, items, answers["source"], dictionary, links, splits).assign(**system_of(params, cell))
-
-
-def control_outcomes(
-    params: IdiomsParams, cell: Cell, items: pd.DataFrame, dictionary: pd.DataFrame, links: pd.DataFrame,
-    splits: pd.DataFrame,
-) -> pd.DataFrame:  # fmt: skip
-    """`outcomes` of the controls."""
-    return _of_controls(items, lambda texts: _judge(params, cell, items, texts, dictionary, links, splits))
-
-
-def _of_controls(rows: pd.DataFrame, judged: Callable[[pd.Series], pd.DataFrame]) -> pd.DataFrame:
-    """What *judged* says of the translations of each control, columns of *rows*."""
-    names = {name: {"name": name, "condition": "", "model": name} for name in CONTROLS}
-    tables = [judged(rows[column]).assign(**names[name]) for name, column in CONTROLS.items()]
-    return pd.concat(tables, ignore_index=True)
-
-
-def _judge(
-    params: IdiomsParams, cell: Cell, items: pd.DataFrame, translations: pd.Series, dictionary: pd.DataFrame,
-    links: pd.DataFrame, splits: pd.DataFrame,
-) -> pd.DataFrame:  # fmt: skip
-    """LitTER and APT-Eval of any translations of the items."""
+    translations = answers["source"]
     pairs, literal = [pair_of(row) for row in items.to_dict("records")], []
     litters = litter_variants(params.variants, cell, dictionary)
     texts = source_texts(params, items["source"].tolist())
@@ -169,6 +148,21 @@ def _judge(
             unigram_precision_published=published_precision(references, hypotheses),
             aligned_chrf=aligned_chrf(references, hypotheses, cell.target),
         ))  # fmt: skip
+    return pd.concat(tables, ignore_index=True).assign(**system_of(params, cell))
+
+
+def control_outcomes(
+    params: IdiomsParams, cell: Cell, items: pd.DataFrame, dictionary: pd.DataFrame, links: pd.DataFrame,
+    splits: pd.DataFrame,
+) -> pd.DataFrame:  # fmt: skip
+    """`outcomes` of the controls."""
+    return _of_controls(items, lambda answers: outcomes(params, cell, items, answers, dictionary, links, splits))
+
+
+def _of_controls(rows: pd.DataFrame, judged: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:
+    """What *judged* says of the answers of each control, columns of *rows*."""
+    answers = {name: pd.DataFrame({"source": rows[column]}) for name, column in CONTROLS.items()}
+    tables = [judged(own).assign(name=name, condition="", model=name) for name, own in answers.items()]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -186,29 +180,24 @@ UNITS: Mapping[Any, int] = {"bleu": 1, "chrf": 100}
 
 def similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """BLEU (per cent) and chrF (a share) of each sentence of each test set, and what corpus scores add up."""
-    return _likeness_to_plain(cell, plain, answers["source"]).assign(**system_of(params, cell))
+    found = plain[["item", "unit", "of"]]
+    for measure, unit in UNITS.items():
+        sums = sentence_sums(measure, answers["source"].tolist(), plain["reference"].tolist(), cell.target)
+        alone = [score_of_sums(measure, [each], alone=True) / unit for each in sums]
+        scored: Any = {measure: alone, f"{measure}_sums": sums}
+        found = found.assign(**scored)
+    return found.assign(**system_of(params, cell))
 
 
 def control_similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame) -> pd.DataFrame:
     """`similar` of the controls."""
-    return _of_controls(plain, lambda translations: _likeness_to_plain(cell, plain, translations))
-
-
-def _likeness_to_plain(cell: Cell, plain: pd.DataFrame, translations: pd.Series) -> pd.DataFrame:
-    """BLEU and chrF of *translations* of each item against the plain reference, with the sums behind them."""
-    found = plain[["item", "unit", "of"]]
-    for measure, unit in UNITS.items():
-        sums = sentence_sums(measure, translations.tolist(), plain["reference"].tolist(), cell.target)
-        alone = [score_of_sums(measure, [each], alone=True) / unit for each in sums]
-        scored: Any = {measure: alone, f"{measure}_sums": sums}
-        found = found.assign(**scored)
-    return found
+    return _of_controls(plain, lambda answers: similar(params, cell, plain, answers))
 
 
 def scored_by(params: IdiomsParams, cell: Cell) -> Any:
     """What BLEU and chrF depend on beside the texts, for keys: "system", and "code", a digest of their code."""
     code = digest("nbkit.models.translators.texts")
-    return {"system": system_of(params, cell) if cell.model else "", "code": code}
+    return {"system": system_of(params, cell) or "", "code": code}
 
 
 # ----------------------------------------------------------------------------
@@ -227,14 +216,13 @@ def probes(params: IdiomsParams, cell: Cell, model: str, items: pd.DataFrame, li
     rows: list[Any] = []
     for row, pair, own in zip(chosen.to_dict("records"), pairs, found, strict=True):
         idiom, words = idiom_tokens(pair, cell.source), token_spans(pair.target, cell.target)
-        hypotheses = [own[context].hypothesis for context in params.contexts]
-        scores = Chrf().scores(hypotheses, [pair.target] * len(hypotheses), cell.target)
-        for context, hypothesis, score in zip(params.contexts, hypotheses, scores, strict=True):
+        for context in params.contexts:
             each = own[context]
+            (score,) = Chrf().scores([each.hypothesis], [pair.target], cell.target)
             split = split_by_alignment(word_entropies(each, words), two_by_two(linked[row["item"]]), idiom)
             likely = sum(each.log_probabilities), len(each.log_probabilities), each.perplexity
             given = [row["item"], row["unit"], row["idiom"], *system_of(params, cell).values()]
-            rows.append((*given, context, hypothesis, score, *likely, *split))
+            rows.append((*given, context, each.hypothesis, score, *likely, *split))
     return pd.DataFrame(rows, columns=params.study.table("probes").columns)
 
 
@@ -251,7 +239,7 @@ def probe_counts(params: IdiomsParams, cell: Cell, items: pd.DataFrame) -> tuple
 
 def _probe(params: IdiomsParams, cell: Cell) -> Model:
     """The model of *cell*, loaded as a probe of its encoder states."""
-    return load_probe(cell.model, *cell[:2], decoding=params.decoding, **params.probing)
+    return load_probe(cell.model, *cell[:2], params.end_state, decoding=params.decoding, **params.running)
 
 
 def probed_by(params: IdiomsParams, cell: Cell) -> Any:
@@ -272,7 +260,7 @@ def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFra
     elif part.cell.model:
         shown["output"] = rows["item"].map(run.answers(part.cell, items)["source"])
     else:
-        shown["output"] = shown["source"].where(shown["model"] != CONTROL_NAMES[0], shown["reference"])
+        shown["output"] = shown["source"].where(shown["model"] == COPIES, shown["reference"])
     if part.table.name == "compared":  # voters take the place of references
         shown["reference"] = ""
     if "idiom" in rows:

@@ -145,46 +145,42 @@ def dictionary(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.Dat
     no ``{src}`` and ``{tgt}`` or that has no counterpart. Raises `NbkitError` and `DataError` for a file that cannot be
     read.
     """
-    ways: list[WordDictionary | None]
     if params.dictionary == "sandbox":
-        ways = [WordDictionary("idioms", "sandbox", sandbox.idiom_dictionary(*cell[:2])), None]
+        ways = [WordDictionary("idioms", "sandbox", sandbox.idiom_dictionary(*cell[:2]))]
     elif params.dictionary == "induced":
         pairs = learned_pairs(params, cell, splits)
         found = list(_aligner(params, cell, params.aligners[0], splits).align(pairs))
         turned = [(b, a) for a, b in pairs], [[(b, a) for a, b in each] for each in found]
         name = "+".join([*params.aligned_corpora, "idiom-train"])
         ways = [induced_dictionary(pairs, found, name), induced_dictionary(*turned, "reverse")]
+    elif params.dictionary.startswith(MUSE):
+        folder = dictionary_files(params, cell)[0].parent
+        ways = [fetch_muse(*cell[:2], folder), fetch_muse(*cell[1::-1], folder)]
     else:
-        there, back = dictionary_files(params, cell)
-        if params.dictionary.startswith(MUSE):
-            ways = [fetch_muse(*cell[:2], there.parent), fetch_muse(*cell[1::-1], there.parent)]
-        else:
-            ways = [read_dictionary(there), read_dictionary(back) if back else None]
-    known = {way: own for way, own in zip(("forward", "reverse"), ways, strict=True) if own is not None}
+        ways = [read_dictionary(path) for path in dictionary_files(params, cell)]
     rows = [(way, own.name, own.kind, word, list(each))
-            for way, own in known.items() for word, each in own.entries.items()]  # fmt: skip
+            for way, own in zip(("forward", "reverse"), ways, strict=False)
+            for word, each in own.entries.items()]  # fmt: skip
     return pd.DataFrame(rows, columns=["way", "name", "kind", "word", "translations"])
 
 
 def dictionaries(table: pd.DataFrame) -> tuple[WordDictionary, WordDictionary | None]:
     """The dictionaries of a table, there and back; an empty one if there is none."""
-    found = []
-    for way in ("forward", "reverse"):
-        own = table[table["way"] == way]
+    found = {}
+    for way, own in table.groupby("way"):
         entries = dict(zip(own["word"], map(tuple, own["translations"]), strict=True))
-        name, kind = (own[each].iloc[0] if len(own) else "" for each in ("name", "kind"))
-        found.append(WordDictionary(str(name), kind, entries) if len(own) else None)  # type: ignore[arg-type]
-    return found[0] or WordDictionary("empty", "file", {}), found[1]
+        found[way] = WordDictionary(own["name"].iloc[0], own["kind"].iloc[0], entries)
+    return found.get("forward", WordDictionary("empty", "file", {})), found.get("reverse")
 
 
-def dictionary_files(params: IdiomsParams, cell: Cell) -> tuple[Path, Path | None]:
+def dictionary_files(params: IdiomsParams, cell: Cell) -> list[Path]:
     """The file that the parameter names, and that of the other direction, where it names both languages and there is
     one; of MUSE's, which may have to be fetched, always both."""
     place = expand_path(params.dictionary.removeprefix(MUSE), "dictionary")
     there, back = (Path(place.replace("{src}", a).replace("{tgt}", b)) for a, b in (cell[:2], cell[1::-1]))
     if params.dictionary.startswith(MUSE):
-        return there / f"muse-{cell.source}-{cell.target}.txt", there / f"muse-{cell.target}-{cell.source}.txt"
-    return there, back if "{src}" in place and "{tgt}" in place and back.is_file() else None
+        return [there / f"muse-{a}-{b}.txt" for a, b in (cell[:2], cell[1::-1])]
+    return [there, back] if "{src}" in place and "{tgt}" in place and back.is_file() else [there]
 
 
 def dictionary_identity(params: IdiomsParams, cell: Cell) -> Any:
@@ -193,5 +189,6 @@ def dictionary_identity(params: IdiomsParams, cell: Cell) -> Any:
         return sandbox_identity(cell)
     if params.dictionary == "induced":
         return aligners_identity(params, cell)
-    files = dictionary_files(params, cell)
-    return [files[0].name, *(file_digest(each) if each and each.is_file() else None for each in files)]
+    there, *back = dictionary_files(params, cell)
+    digests = (file_digest(each) if each.is_file() else None for each in (there, *back))
+    return [there.name, *digests] if back else [there.name, *digests, None]

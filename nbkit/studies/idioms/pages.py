@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from html import escape
-from operator import not_
-from pathlib import Path
 from textwrap import fill, shorten
 from typing import Any
 
@@ -18,24 +15,17 @@ from matplotlib.figure import Figure
 from nbkit import provenance
 from nbkit.figures import draw, styles, theme
 from nbkit.measure.literal import LiteralJudgement
-from nbkit.seeding import address
+from nbkit.seeding import random_ranks
 from nbkit.studies import notebook
 from nbkit.studies.idioms import STUDY, scores
 from nbkit.studies.idioms.items import pair_of
 from nbkit.studies.idioms.links import token_spans
-from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams
-from nbkit.yaml_text import read_own
+from nbkit.studies.idioms.params import AS_IT_IS, CONTROLS, IdiomsParams
 
 IDIOM = 'mark style="background-color: #e3edf9"'
 TRIGGER = 'mark style="background-color: #fbdcd4"'
 #: Columns of an example of LitTER; spans, blocklists and triggers are JSON.
 EXAMPLE = [*scores.OF, "idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "error"]
-
-
-@cache
-def _data() -> dict[str, Any]:
-    """The contents of ``looks.yaml``: names and colours of the idioms study."""
-    return read_own(Path(__file__).with_name("looks.yaml"))
 
 
 def label(kind: str, name: str) -> str:
@@ -44,7 +34,7 @@ def label(kind: str, name: str) -> str:
     >>> label("measures", "litter"), label("measures", "LitTER ↓")
     ('LitTER ↓', 'LitTER ↓')
     """
-    return _data()[kind].get(name, name)
+    return scores.LOOKS[kind].get(name, name)
 
 
 def footer(params: IdiomsParams) -> provenance.Footer:
@@ -66,11 +56,10 @@ def systems_figure(
 
     limits: the ends of the axis, as of `draw.forest`.
     """
-    named = [scores.system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
     several = table["language"].nunique() > 1
     panels = [fill(name, 16, break_on_hyphens=False) for name in table["panel"]]
     panels = [f"{name}\n{code}" if several else name for name, code in zip(panels, table["language"], strict=True)]
-    shown = table.assign(system=named, panel=panels, n=table.get("idioms", table.get("n", np.nan)))
+    shown = table.assign(system=scores.systems(table), panel=panels, n=table.get("idioms", table.get("n", np.nan)))
     return draw.forest(
         scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, limits=limits,
         empty=empty or scores.why_empty(params),
@@ -87,7 +76,7 @@ def contexts_figure(effects: pd.DataFrame, params: IdiomsParams, measures: Seque
     titles = ["\n".join(filter(None, each)) for each in shown]
     return draw.curves(
         own.assign(panel=titles), "context", hue="model", panel="panel", label=axis, across="the idiom is encoded",
-        names=_data()["contexts"], per_line=3 if len(measures) == 1 else len(measures),
+        names=scores.LOOKS["contexts"], per_line=3 if len(measures) == 1 else len(measures),
         empty=scores.why_empty(params, "probed"),
     )  # fmt: skip
 
@@ -95,7 +84,7 @@ def contexts_figure(effects: pd.DataFrame, params: IdiomsParams, measures: Seque
 def show_procedure(*figures: str) -> None:
     """Draw how states of an idiom come from three contexts ("fig4"), and what is measured with them (17, 19 and 21)."""
     for name in figures:
-        drawn = _data()["illustrations"][name]
+        drawn = scores.LOOKS["illustrations"][name]
         last = max(row["y"] for row in drawn["rows"])
         figure, ((panel,),) = draw.figure(height=0.7 + 0.72 * last)
         with theme.style():
@@ -179,8 +168,8 @@ def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequ
 
 def values(table: pd.DataFrame) -> pd.DataFrame:
     """The values of the run's systems with their intervals, for an answer; controls have none."""
-    own = table[~table["model"].isin(CONTROL_NAMES)].reset_index(drop=True)
-    own["system"] = [scores.system_label(*each) for each in zip(own["model"], own["condition"], strict=True)]
+    own = table[~table["model"].isin(list(CONTROLS))].reset_index(drop=True)
+    own["system"] = scores.systems(own)
     return own[["language", "system", "value", "low", "high"]].astype({"value": float})
 
 
@@ -204,7 +193,7 @@ def pair_counts(table: pd.DataFrame) -> list[str]:
 
 def best(table: pd.DataFrame, value: str, *, lower: bool) -> pd.Series:
     """For each row, whether it has the best number among the systems of its language; never with one system."""
-    numbers = table[value].astype(float).where(~table["model"].isin(CONTROL_NAMES))
+    numbers = table[value].astype(float).where(~table["model"].isin(list(CONTROLS)))
     by_language = numbers.groupby(table["language"])
     return numbers.eq(by_language.transform("min" if lower else "max")) & (by_language.transform("count") > 1)
 
@@ -222,7 +211,7 @@ def litter_table(found: pd.DataFrame, params: IdiomsParams, name: str) -> None:
         n=pair_counts(text),
     )  # fmt: skip
     marks = pd.DataFrame({"all": best(text, "value", lower=True), "published": best(figures, "value", lower=True)})
-    notebook.show(readable(shown), name, best=marks, empty=scores.why_empty(params), **_data()["tables"]["litter"])
+    notebook.show(readable(shown), name, best=marks, empty=scores.why_empty(params), **scores.LOOKS["tables"]["litter"])
 
 
 def accuracy_table(accuracy: pd.DataFrame, params: IdiomsParams, name: str) -> None:
@@ -234,7 +223,7 @@ def accuracy_table(accuracy: pd.DataFrame, params: IdiomsParams, name: str) -> N
     empty = {f"empty_{side}": styles.cells(first, f"empty_{side}", (), ".1%") for side in ("reference", "hypothesis")}
     wide = styles.wide(cells, keys, "column", "cell").assign(n=pair_counts(first), **empty)
     why = scores.why_empty(params)
-    notebook.show(readable(wide), name, data=accuracy, empty=why, **_data()["tables"]["accuracy"])
+    notebook.show(readable(wide), name, data=accuracy, empty=why, **scores.LOOKS["tables"]["accuracy"])
 
 
 def scores_table(table: pd.DataFrame, params: IdiomsParams, name: str) -> None:
@@ -261,7 +250,7 @@ def contexts_table(effects: pd.DataFrame, params: IdiomsParams, measures: Sequen
     change = styles.cells(own, "change", ("change_low", "change_high"), f"+{form}")
     shown = own.assign(value=styles.cells(own, "value", ("low", "high"), form), change=change)
     columns = [*scores.OF, *(["measure"] if len(measures) > 1 else []), "context", "value", "change", "n"]
-    why, how = scores.why_empty(params, "probed"), _data()["tables"]["contexts"]
+    why, how = scores.why_empty(params, "probed"), scores.LOOKS["tables"]["contexts"]
     notebook.show(readable(shown[columns]), name, data=effects, headings={"value": heading}, empty=why, **how)
 
 
@@ -278,7 +267,7 @@ def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> N
         difference=numbers(own, "difference", sign="+"), from_code=numbers(own, "from_code", sign="+"),
     )  # fmt: skip
     columns = [*scores.OF, "measure", "value", "as_computed", "printed", "difference", "from_code"]
-    notebook.show(readable(shown[columns]), name, data=own, **_data()["tables"]["beside"])
+    notebook.show(readable(shown[columns]), name, data=own, **scores.LOOKS["tables"]["beside"])
 
 
 def column(measure: str, of: str) -> str:
@@ -311,7 +300,7 @@ def replaced_states(params: IdiomsParams, probed: pd.DataFrame) -> None:
     there = set(probed["system"])
     unseen = [each for each in (scores.system_label(*system[:2]) for system in params.systems) if each not in there]
     more = f" Not measurable with outputs alone: {', '.join(unseen)}." if unseen and params.contexts else ""
-    notebook.note(_data()["replaced_states"][params.end_state] + more)
+    notebook.note(scores.LOOKS["replaced_states"][params.end_state] + more)
 
 
 # ----------------------------------------------------------------------------
@@ -325,14 +314,12 @@ def examples(params: IdiomsParams, k: int = 3) -> pd.DataFrame:
     """
     found = STUDY.read(params)
     found = STUDY.with_texts(params, found[found["main"].astype(bool)])
-    pairs = zip(found["source"], found["idiom"], strict=True)
-    found = found.assign(rank=[address(params.seed, "litter sample", *pair) for pair in pairs]).sort_values("rank")
+    found = found.iloc[random_ranks(found[["source", "idiom"]], params.seed, "litter sample").argsort()]
     found["turn"] = found.groupby(["target_language", "model", "idiom", "paper"]).cumcount()
-    found = found[found["open"].astype(bool)].sort_values(["turn", "rank"])
+    found = found[found["open"].astype(bool)].sort_values("turn", kind="stable")
     found = found.groupby(["target_language", "model", "paper"]).head(k)
     systems = [system.label for system in params.systems]
-    keys: dict[Any, Any] = {"target_language": params.languages.index, "model": systems.index, "paper": not_}
-    found = found.sort_values([*keys], key=lambda column: column.map(keys[column.name]), kind="stable")
+    found = styles.arranged(found, target_language=params.languages, model=systems, paper=(True, False))
     litters, rows = scores.litter_metrics(params), []
     for row in found.to_dict("records"):
         pair, of = pair_of(row), (row["target_language"], row["condition"], row["name"])

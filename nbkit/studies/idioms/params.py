@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import product
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, field_validator
 
@@ -43,8 +43,8 @@ Variant = Literal["inflected", "compounds", "accents", "aligned"]
 #: What depends on word alignments, beside what is made of it.
 _ALIGNED = only("links", "dictionary", "outcomes", "control_outcomes", "probes")
 
-#: Names in tables of the two controls, judged besides the run's systems.
-CONTROL_NAMES = ("references", COPIES)
+#: The two controls, judged besides the run's systems: what tables call them, and the column that is their answer.
+CONTROLS = {"references": "reference", COPIES: "source"}
 
 
 def paper_name(model: str) -> str:
@@ -174,7 +174,7 @@ class IdiomsParams(TranslatorParams):
     def _distinct_names(cls, names: dict[str, str]) -> dict[str, str]:
         """Refuse names that tables cannot distinguish, and those of the controls."""
         with_distinct_labels(list(names), paper_name, way_out="rename one (a key of models)")
-        reserved = {name for name in names if name.casefold() in CONTROL_NAMES}
+        reserved = {name for name in names if name.casefold() in CONTROLS}
         if reserved:
             raise ValueError(
                 f"'{reserved.pop()}' is the name of a control: give the model another name (a key of models)"
@@ -207,11 +207,6 @@ class IdiomsParams(TranslatorParams):
         for system in self.systems:
             if (other := names[system.name]) != system.label:
                 yield f"'{system.label}' and '{other}' are the same model, {system.name}: remove one"
-
-    @property
-    def probing(self) -> dict[str, Any]:
-        """The settings of every probe besides decoding."""
-        return {"end_state": self.end_state, **self.running}
 
     @property
     def systems(self) -> list[System]:

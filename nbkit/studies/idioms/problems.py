@@ -59,7 +59,7 @@ def _dictionary(params: IdiomsParams, cell: Cell) -> Iterator[str]:
         folder = dictionary_files(params, cell)[0].parent
         yield from filter(None, (muse_problem(*pair, folder) for pair in (cell[:2], cell[1::-1])))
     elif params.dictionary != "induced":
-        for path in filter(None, dictionary_files(params, cell)):
+        for path in dictionary_files(params, cell):
             read_dictionary(path)
 
 

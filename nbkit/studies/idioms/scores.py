@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from nbkit.corpora.idioms import training_copies
+from nbkit.figures import styles
 from nbkit.measure.literal import Litter, signature
 from nbkit.models.probes import corpus_perplexity
 from nbkit.models.translators.texts import score_signature
 from nbkit.studies.answering import Cell
 from nbkit.studies.idioms import STUDY
 from nbkit.studies.idioms.judge import UNITS, litter_variants
-from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams, System, paper_name
+from nbkit.studies.idioms.params import AS_IT_IS, CONTROLS, IdiomsParams, System, paper_name
 from nbkit.studies.paper import NOT_PRINTED
 from nbkit.studies.parts import stacked
 from nbkit.studies.summarise import corpus_score, of_sums, summarise
@@ -25,7 +26,7 @@ from nbkit.yaml_text import read_own
 
 #: What identifies a system in every table of a page.
 OF = ["language", "condition", "model"]
-REFERENCES, COPIES = CONTROL_NAMES
+REFERENCES, COPIES = CONTROLS
 #: The measures of APT-Eval.
 APT_EVAL = ("unigram_precision", "unigram_precision_published", "aligned_chrf")
 #: The table that holds all results of a language into which the paper translates English.
@@ -34,8 +35,8 @@ PAPERS_SOURCE = "en"
 #: The paper's aligner beside which one of a run stands.
 ALIGNERS = {"embeddings": "awesome-align"} | dict.fromkeys(("eflomal", "lexicon", "pharaoh"), "fast-align")
 _RESULT = [*OF, "measure", "of"]
-#: What stands in place of figures and tables without rows.
-_EMPTY = read_own(Path(__file__).with_name("looks.yaml"))["empty"]
+#: Names and colours of the study, and what stands in place of figures and tables without rows.
+LOOKS: dict[str, Any] = read_own(Path(__file__).with_name("looks.yaml"))
 
 
 def read(params: IdiomsParams, table: str = "outcomes", *, controls: bool = True) -> pd.DataFrame:
@@ -48,8 +49,8 @@ def read(params: IdiomsParams, table: str = "outcomes", *, controls: bool = True
     found = stacked(tables, tables[0])
     found = found.reindex(columns=list(dict.fromkeys([*found, *(params.variants if table == "outcomes" else ())])))
     found = found.drop(columns="model").rename(columns={"target_language": "language", "name": "model"})
-    found = found.assign(system=[system_label(*each) for each in zip(found["model"], found["condition"], strict=True)])
-    return found.sort_values("language", key=lambda each: each.map(params.languages.index), kind="stable")
+    found = found.assign(system=systems(found))
+    return styles.arranged(found, language=params.languages)
 
 
 def system_label(model: str, condition: str) -> str:
@@ -61,6 +62,11 @@ def system_label(model: str, condition: str) -> str:
     return f"{model}, {condition_name(condition)}" if condition not in ("", AS_IT_IS) else model
 
 
+def systems(table: pd.DataFrame) -> list[str]:
+    """The `system_label` of each row."""
+    return list(map(system_label, table["model"], table["condition"]))
+
+
 def condition_name(condition: str) -> str:
     """The name of a training condition as in the paper's tables.
 
@@ -68,22 +74,22 @@ def condition_name(condition: str) -> str:
     ('upsample 20x', 'zero', '')
     """
     kind, _, times = condition.partition("-")
-    return f"{kind} {times}x" if times and condition != AS_IT_IS else condition
+    return f"{kind} {times}x" if times else condition
 
 
 def of_systems(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of systems and controls; none if there are only controls."""
-    return table if (~table["model"].isin(CONTROL_NAMES)).any() else table.head(0)
+    return table if (~table["model"].isin(list(CONTROLS))).any() else table.head(0)
 
 
 def why_empty(params: IdiomsParams, what: Literal["translated", "probed"] = "translated") -> str:
     """What stands in place of a figure or table without rows."""
     if params.voters:
-        return _EMPTY["voters"]
+        return LOOKS["empty"]["voters"]
     if STUDY.read(params, "items").empty:
         often = "twice, so none can be tested" if params.tested == "half" else "once"
         return f"No idiom is in the data '{params.data}' {often}: name more text in data or corpora."
-    return _EMPTY["model" if what == "translated" or not params.models else "probe"]
+    return LOOKS["empty"]["model" if what == "translated" or not params.models else "probe"]
 
 
 def mean_over_idioms(
@@ -111,11 +117,9 @@ def mean_over_idioms(
 
 def litter_metrics(params: IdiomsParams) -> dict[str, dict[str, Litter]]:
     """LitTER, configured, by target language and variant: "paper", "published" and those that the run names."""
-    found, table = {}, STUDY.read(params, "dictionary")
-    for language in params.languages:
-        own = table[table["target_language"] == language]
-        found[language] = litter_variants(params.variants, Cell(params.source, language), own)
-    return found
+    table = STUDY.read(params, "dictionary")
+    each = ((language, table[table["target_language"] == language]) for language in params.languages)
+    return {language: litter_variants(params.variants, Cell(params.source, language), own) for language, own in each}
 
 
 def apt_eval(found: pd.DataFrame) -> pd.DataFrame:
@@ -132,9 +136,7 @@ def apt_eval(found: pd.DataFrame) -> pd.DataFrame:
 
 def _in_order(table: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """A table with its systems in the order of *found*."""
-    places = {each: place for place, each in enumerate(found[OF].drop_duplicates().itertuples(index=False, name=None))}
-    order = [places[each] for each in table[OF].itertuples(index=False, name=None)]
-    return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+    return found[OF].drop_duplicates().merge(table, on=OF)
 
 
 def global_scores(found: pd.DataFrame) -> pd.DataFrame:
@@ -142,15 +144,11 @@ def global_scores(found: pd.DataFrame) -> pd.DataFrame:
 
     Columns: `OF`, of (the test set), measure, value, low, high, n (sentences), signature.
     """
-    tables = []
-    for measure, unit in UNITS.items():
-        table = corpus_score(found, f"{measure}_sums", measure, [*OF, "of"]).assign(measure=measure)
-        table[["value", "low", "high"]] = table[["value", "low", "high"]].astype(float) / unit
-        table[["low", "high"]] = table[["low", "high"]].where(table["model"] != REFERENCES)
-        tables.append(table)
-    table = pd.concat(tables, ignore_index=True)
-    signatures = [score_signature(*each) for each in zip(table["measure"], table["language"], strict=True)]
-    table = table.assign(signature=signatures)
+    tables = [corpus_score(found, f"{name}_sums", name, [*OF, "of"]).assign(measure=name) for name in UNITS]
+    table, numbers = pd.concat(tables, ignore_index=True), ["value", "low", "high"]
+    table[numbers] = table[numbers].astype(float).div(table["measure"].map(UNITS), axis=0)
+    table[numbers[1:]] = table[numbers[1:]].where(table["model"] != REFERENCES)
+    table["signature"] = [score_signature(*each) for each in zip(table["measure"], table["language"], strict=True)]
     return _in_order(table, found)[[*OF, "of", "measure", "value", "low", "high", "n", "signature"]]
 
 
@@ -214,8 +212,8 @@ def results(params: IdiomsParams) -> pd.DataFrame:
     if found.empty:
         return pd.DataFrame(columns=[*_RESULT, "value", "low", "high", "n", "as_computed", *_BESIDE])
     main = found[found["main"].astype(bool)]
-    named = {"measure": "litter", "of": ""}
-    litter, coded = (mean_over_idioms(main, each, interval="share").assign(**named) for each in ("paper", "published"))
+    litter, coded = (mean_over_idioms(main, each, interval="share").assign(measure="litter", of="")
+                     for each in ("paper", "published"))  # fmt: skip
     targeted = apt_eval(found).rename(columns={"aligner": "of"})
     is_theirs = targeted["measure"] == "unigram_precision_published"
     ours = [each.assign(n=each["idioms"]) for each in (litter, targeted[~is_theirs])]
@@ -248,8 +246,7 @@ def printed_results(params: IdiomsParams) -> pd.DataFrame:
     """
     known = [each for each in params.languages if each in RESULTS_OF and params.source == PAPERS_SOURCE]
     table = pd.concat([STUDY.printed.load(RESULTS_OF[each]) for each in known or RESULTS_OF], ignore_index=True)
-    labels = [system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
-    return table.assign(system=labels, low=np.nan, high=np.nan)
+    return table.assign(system=systems(table), low=np.nan, high=np.nan)
 
 
 def claims(params: IdiomsParams) -> list[tuple[System, System, str]]:
@@ -260,8 +257,7 @@ def claims(params: IdiomsParams) -> list[tuple[System, System, str]]:
     """
     systems = {(system.model, system.condition): system for system in params.systems if system.condition != AS_IT_IS}
     order = sorted(params.conditions, key=training_copies)
-    least = [name for name in order if training_copies(name) <= 1]
-    least += [name for name in order if name not in least][:1]
+    least = order[: sum(training_copies(name) <= 1 for name in order) + 1]
     found = []
     for model in params.models:
         for first, second in pairwise(name for name in least if (model, name) in systems):
@@ -283,13 +279,12 @@ def findings(params: IdiomsParams, found: pd.DataFrame) -> pd.DataFrame:
     else "not sure"), n (idioms).
     """
     each = found.groupby(["language", "idiom", "condition", "model"], sort=False)["paper"].mean().astype(float)
-    tables = [pd.DataFrame(columns=["language", "finding", "difference", "low", "high", "holds", "n"])]
+    columns, tables = ["language", "finding", "difference", "low", "high", "holds", "n"], []
     for worse, better, words in claims(params):
         two = each.unstack(["condition", "model"])
         own = (two[worse.condition, worse.model] - two[better.condition, better.model]).rename("difference")
         table = summarise(own.reset_index(), "difference", "language", cluster="idiom", within=(-1, 1))
         holds = np.select([table["low"] > 0, table["high"] < 0], ["yes", "no"], "not sure")
         table = table.assign(finding=words, holds=holds).rename(columns={"value": "difference"})
-        tables.append(table[list(tables[0])])
-    table = pd.concat(tables[1:] or tables)
-    return table.sort_values("language", key=lambda x: x.map(params.languages.index), kind="stable", ignore_index=True)
+        tables.append(table[columns])
+    return styles.arranged(stacked(tables, columns), language=params.languages)

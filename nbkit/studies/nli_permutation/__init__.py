@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from nbkit.studies.answering import Cell, Classifiers
 from nbkit.studies.base import study_description
@@ -14,7 +15,6 @@ from nbkit.studies.nli_permutation.items import (
     items,
     problems,
     ratios,
-    size,
     training_inputs,
     trees,
     variants,
@@ -32,40 +32,32 @@ from nbkit.studies.study import Study, Table
 
 
 def _points(params: NliPermutationParams) -> Iterator[Cell]:
-    """Each set with each classifier."""
-    for model in params.scored_models or [""]:
+    """Each set with each classifier; those trained with maximum entropy come last."""
+    for model in dict.fromkeys([*params.models, *params.max_entropy.values()]) or [""]:
         yield from (Cell(params.language, corpus, model) for corpus in params.corpora)
 
 
-def _skips(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
-    """The tables that a cell does not have: of variants, or, without parts of speech, of mini-trees."""
-    has_variants = bool(params.hypothesis_only or params.clumps)
-    if not has_variants:
-        yield "variants"
-    if not has_variants or (cell.model and cell.model not in params.models):
-        yield from ("variant_outcomes", "variant_pairs")
-    if not params.has_parts_of_speech:
-        yield from ("trees", "ratios")
-
+#: What the tables have in common whose parts are of the same pairs.
+_OF_PAIRS: dict[str, Any] = {"inputs": inputs, "size": lambda params, cell: params.n_pairs, "unit": UNIT}
 
 STUDY = Study(
     params=NliPermutationParams,
     models=Classifiers,
     points=_points,
-    skips=_skips,
     check=problems,
     tags=lambda params: {"corpus": ", ".join(params.corpora)},
     texts=shown_texts,
     tables=(
         Table(extent, inputs=inputs),
-        Table(items, inputs=inputs, size=size, unit=UNIT),
-        Table(variants, inputs=inputs, size=size, unit=UNIT),
+        Table(items, **_OF_PAIRS),
+        Table(variants, when=lambda params, cell: bool(params.hypothesis_only or params.clumps), **_OF_PAIRS),
         Table(outcomes, inputs=comparison),
-        Table(variant_outcomes, inputs=comparison),
+        # Twins are only compared on permutations of both sides.
+        Table(variant_outcomes, inputs=comparison, when=lambda params, cell: cell.model in ("", *params.models)),
         Table(pairs),
         Table(variant_pairs),
-        Table(trees, inputs=training_inputs),
-        Table(ratios, inputs=inputs, size=size, unit=UNIT),
+        Table(trees, inputs=training_inputs, when=lambda params, cell: params.has_parts_of_speech),
+        Table(ratios, **_OF_PAIRS),
     ),
     **study_description(__file__),
 )

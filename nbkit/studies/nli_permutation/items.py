@@ -31,7 +31,6 @@ UNIT = 200
 #: The n-gram orders of BLEU in Figures 2 and 9, and the columns with them.
 BLEU_ORDERS = (2, 3, 4)
 BLEU = tuple(f"bleu{order}" for order in BLEU_ORDERS)
-COLUMNS = ("unit", "item", "pair", "id", "scheme", "draw", "label", "length", "text", *BLEU)
 
 
 def inputs(params: NliPermutationParams, cell: Cell) -> Any:
@@ -42,11 +41,6 @@ def inputs(params: NliPermutationParams, cell: Cell) -> Any:
 def training_inputs(params: NliPermutationParams, cell: Cell) -> Any:
     """The identity of the training corpus and of its tokenizer."""
     return nli_identity(params.training_corpus, params.language, parsers=params.parsers or None)
-
-
-def size(params: NliPermutationParams, cell: Cell) -> int | None:
-    """How many pairs of a set are read at most."""
-    return params.n_pairs
 
 
 def problems(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
@@ -66,18 +60,14 @@ def problems(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
 
 def pairs_of(params: NliPermutationParams, corpus: str, n: int | None, start: int = 0) -> Iterator[NliPair]:
     """The labelled pairs ``start … start + n - 1`` of a set; malformed ones are skipped or raise, as *params* say."""
-    return load_nli(
-        corpus, params.language, n=n, start=start, parsers=params.parsers or None, on_error=params.on_error,
-        skipped=Skipped(),
-    )  # fmt: skip
+    return load_nli(corpus, params.language, n=n, start=start, parsers=params.parsers or None, on_error=params.on_error)
 
 
 def permute(params: NliPermutationParams, pair: NliPair, share: float | None = None) -> DerangedPair | None:
     """The permutations of both sides, None where one has too few. share: of the words that stay together."""
-    return derange_pair(
-        pair.premise, pair.hypothesis, params.permutations if share is None else params.clumped_permutations,
-        share=share, seed=params.seed, unit=params.unit, punctuation=params.punctuation,
-    )  # fmt: skip
+    n = params.permutations if share is None else params.clumped_permutations
+    how: Any = {"seed": params.seed, "unit": params.unit, "punctuation": params.punctuation}
+    return derange_pair(pair.premise, pair.hypothesis, n, share=share, **how)
 
 
 def extent(params: NliPermutationParams, cell: Cell) -> pd.DataFrame:
@@ -101,7 +91,7 @@ def items(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tuple
         rows += _rows(*each, ORIGINAL, [(pair.premise.text, pair.hypothesis.text)], _NO_BLEU)
         rows += _rows(*each, CONTROL, [both.control], _NO_BLEU)
         rows += _rows(*each, PERMUTED, both.texts(), _bleu(both))
-    return _table(rows), read
+    return _table(params, rows), read
 
 
 def variants(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tuple[pd.DataFrame, int]:
@@ -118,7 +108,7 @@ def variants(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tu
         for share in params.clumps:
             if (together := permute(params, pair, share)) is not None:
                 rows += _rows(*each, clumped(share), together.texts(), _bleu(together))
-    return _table(rows), read
+    return _table(params, rows), read
 
 
 def _permuted(
@@ -145,9 +135,9 @@ def _rows(
         yield unit, item, original, pair.id, scheme, draw, pair.label, length, text, *own
 
 
-def _table(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+def _table(params: NliPermutationParams, rows: list[tuple[Any, ...]]) -> pd.DataFrame:
     """Rows of NLI items (`_rows`) as a table."""
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(BLEU, np.float32))
+    return pd.DataFrame(rows, columns=params.study.table("items").columns).astype(dict.fromkeys(BLEU, np.float32))
 
 
 def _sides(both: DerangedPair, measured: Any) -> np.ndarray:

@@ -39,7 +39,7 @@ def corpus_label(corpus: str) -> str:
     >>> corpus_label("snli:dev"), corpus_label("data/mine.tsv?label=gold")
     ('snli:dev', 'mine.tsv')
     """
-    return corpus if "/" not in corpus and "?" not in corpus else Path(corpus.partition("?")[0]).name
+    return Path(corpus.partition("?")[0]).name
 
 
 # ----------------------------------------------------------------------------

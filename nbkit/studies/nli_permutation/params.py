@@ -130,11 +130,6 @@ class NliPermutationParams(JudgedParams):
             if name not in self.models:
                 yield f"max_entropy: '{name}' is not among the models {self.models}; add it there"
 
-    @property
-    def scored_models(self) -> list[str]:
-        """All classifiers of the run, those trained with maximum entropy last."""
-        return list(dict.fromkeys([*self.models, *self.max_entropy.values()]))
-
     def narrowed(self, language: str, model: str) -> NliPermutationParams:
         """The same parameters for one model; a run has only one language."""
         twin = {name: other for name, other in self.max_entropy.items() if name == model}

@@ -6,7 +6,7 @@ of a corpus's own sentences.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -22,9 +22,6 @@ from nbkit.studies.numbers.running import flags, marks, running_text, sentence_i
 from nbkit.studies.parts import Part, Run, spans
 from nbkit.studies.study import Study, Table
 
-_OF_TEMPLATES = ("templates", "items", "copies", "outcomes", "smallest", "in_training")
-_OF_SENTENCES = ("sentences", "flags", "running_text")
-
 
 def _points(params: NumbersParams) -> Iterator[Cell]:
     """Each language pair with each model."""
@@ -32,9 +29,14 @@ def _points(params: NumbersParams) -> Iterator[Cell]:
         yield Cell(*pair, model)
 
 
-def _skips(params: NumbersParams, cell: Cell) -> Iterable[str]:
-    """The names of tables that this run has no data for: those of templates or those of sentences."""
-    return [*(_OF_TEMPLATES if params.templates is None else ()), *(_OF_SENTENCES if params.sentences is None else ())]
+def _has_templates(params: NumbersParams, cell: Cell) -> bool:
+    """Whether a run has templates."""
+    return params.templates is not None
+
+
+def _has_sentences(params: NumbersParams, cell: Cell) -> bool:
+    """Whether a run judges a corpus's own sentences."""
+    return params.sentences is not None
 
 
 def _texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -59,19 +61,18 @@ def _texts(run: Run, part: Part, rows: pd.DataFrame, items: pd.DataFrame) -> pd.
 STUDY = Study(
     params=NumbersParams,
     tables=(
-        Table(templates, inputs=template_inputs, asks=lambda params: params.asks_for_templates),
+        Table(templates, inputs=template_inputs, asks=lambda params: params.asks_for_templates, when=_has_templates),
         Table(items, size=lambda params, cell: len(draw_cases(params, cell))),
         Table(outcomes),
         Table(smallest),
-        Table(copies),
-        Table(in_training, inputs=training_inputs),
-        Table(sentences, inputs=sentence_inputs, size=lambda params, cell: params.n_sentences),
+        Table(copies, when=_has_templates),
+        Table(in_training, inputs=training_inputs, when=_has_templates),
+        Table(sentences, inputs=sentence_inputs, size=lambda params, cell: params.n_sentences, when=_has_sentences),
         Table(flags),
         Table(running_text),
     ),
     points=_points,
     check=problems,
-    skips=_skips,
     texts=_texts,
     **study_description(__file__),
 )  # fmt: skip

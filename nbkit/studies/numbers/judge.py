@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import cache, partial
-from itertools import chain, zip_longest
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -25,12 +24,8 @@ from nbkit.studies.base import trained_by
 from nbkit.studies.numbers.items import draw_cases
 from nbkit.studies.numbers.params import NumbersParams
 
-#: The columns of cases and of smallest failures.
-GROUPS = ["item", "unit", "capability", "format", "digits", "fraction_digits", "value"]
 #: Training sentences that numbers are counted in; the first ones, as the length of the longest shows in few.
 TRAINING_SENTENCES = 2000
-SMALLEST = ("item", "unit", "capability", "format", "written", "smallest", "smallest_format", "smallest_value",
-            "source", "output", "error", "found", "verdict", "asked", "proved")  # fmt: skip
 
 
 def outcomes(params: NumbersParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
@@ -45,7 +40,7 @@ def outcomes(params: NumbersParams, cell: Cell, items: pd.DataFrame, answers: pd
         model = load(cell.model, "translate", *cell[:2], decoding=params.decoding, **params.running)
         inputs = [(source,) for source in items["source"].tolist()]
         stand_ins = [answer["numbers"] for answer in ask(model, inputs, Store(), progress=False)]
-    return items[GROUPS].assign(
+    return items.filter(params.study.table("outcomes").columns).assign(
         **params.names(cell),
         **{verdict: [getattr(each, verdict) for each in judged] for verdict in ("strict", "lenient")},
         error=[each.error or "" for each in judged],
@@ -75,38 +70,33 @@ def smallest(
     """
     failed = outcomes[~outcomes["strict"].astype(bool)].drop_duplicates(["capability", "format"])
     failed = failed.join(all_items.drop_duplicates("item").set_index("item")[["template", "written"]], on="item")
-    turns = zip_longest(*(group.to_dict("records") for _, group in failed.groupby("capability", sort=False)))
-    rows = []
-    for case in [case for case in chain.from_iterable(turns) if case is not None][: params.n_shrunk]:
-        judged = partial(_ask_filled, ask, Template(case["template"], cell.source, case["capability"]), cell)
-        first = DrawnNumber(Decimal(case["value"]), case["written"])
-        shrunk = shrink_number(first, case["format"], cell.source, partial(_fails, judged))
-        ((source, output, verdict),) = judged([shrunk.number.written])
-        rows.append((*(case[name] for name in SMALLEST[:5]), shrunk.number.written, shrunk.pattern,
-                     float(_value(shrunk.number.written, cell.source)), source, output, verdict.error or "",
-                     verdict.found, "fail", shrunk.tried, shrunk.smallest))  # fmt: skip
-    return pd.DataFrame(rows, columns=list(SMALLEST)).assign(**params.names(cell))
+    in_turns = failed.iloc[failed.groupby("capability").cumcount().argsort(kind="stable")].head(params.n_shrunk)
+    rows = [(*_shrunk(case, cell, ask), *params.names(cell).values()) for case in in_turns.to_dict("records")]
+    return pd.DataFrame(rows, columns=params.study.table("smallest").columns)
 
 
-def _ask_filled(
-    ask: Callable[[list[str]], list[str]], template: Template, cell: Cell, writings: list[str]
-) -> list[tuple[str, str, Judgement]]:
-    """The template filled with each writing of a number, its translation, and how that is judged."""
-    sources = [template.fill(each) for each in writings]
-    return [
-        (source, answer, _judge(template.text, _value(written, cell.source), written, answer, cell))
-        for source, answer, written in zip(sources, ask(sources), writings, strict=True)
-    ]
+def _shrunk(case: Mapping[Any, Any], cell: Cell, ask: Callable[[list[str]], list[str]]) -> tuple[Any, ...]:
+    """A row of `smallest`: the smallest number that fails in the template of a failed *case*."""
+    template = Template(case["template"], cell.source, case["capability"])
 
+    def judged(writings: list[str]) -> list[tuple[str, str, Judgement]]:
+        """The template filled with each writing of a number, its translation, and how that is judged."""
+        sources = [template.fill(each) for each in writings]
+        values = [find_numbers(each, cell.source)[0].value for each in writings]
+        each = zip(sources, values, writings, ask(sources), strict=True)
+        return [(source, answer, _judge(template.text, value, written, answer, cell))
+                for source, value, written, answer in each]  # fmt: skip
 
-def _fails(judged: Callable[[list[str]], list[Any]], writings: list[str]) -> list[bool]:
-    """Whether each writing of a number fails in its template."""
-    return [not verdict.strict for *_, verdict in judged(writings)]
+    def fails(writings: list[str]) -> list[bool]:
+        """Whether each writing of a number fails."""
+        return [not verdict.strict for *_, verdict in judged(writings)]
 
-
-def _value(written: str, lang: str) -> Decimal:
-    """The value of a written number."""
-    return find_numbers(written, lang)[0].value
+    failed = DrawnNumber(Decimal(case["value"]), case["written"])
+    shrunk = shrink_number(failed, case["format"], cell.source, fails)
+    ((source, output, verdict),) = judged([shrunk.number.written])
+    known = (case[name] for name in ("item", "unit", "capability", "format", "written"))
+    found = shrunk.number.written, shrunk.pattern, float(shrunk.number.value), source, output
+    return *known, *found, verdict.error or "", verdict.found, "fail", shrunk.tried, shrunk.smallest
 
 
 def _judge(template: str, value: Decimal, written: str, answer: str, cell: Cell) -> Judgement:

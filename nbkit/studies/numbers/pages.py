@@ -17,12 +17,11 @@ from nbkit import provenance
 from nbkit.corpora.templates import PLACEHOLDER
 from nbkit.figures import draw, panels, styles, theme
 from nbkit.figures.theme import Look
-from nbkit.measure.numbers import error_types
 from nbkit.numbers import find_numbers, forms, write_number
 from nbkit.numbers.formats import DrawnNumber, parse_format
 from nbkit.perturb.shrink_numbers import is_simplest
-from nbkit.seeding import address
-from nbkit.studies.notebook import show
+from nbkit.seeding import random_ranks
+from nbkit.studies.notebook import as_text, show
 from nbkit.studies.numbers.params import NumbersParams
 from nbkit.studies.summarise import summarise
 from nbkit.yaml_text import read_own
@@ -51,15 +50,6 @@ def rates(found: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return named[0].merge(named[1], on=[*by, "n"])
 
 
-def per_cent(table: pd.DataFrame, *values: str, n: str | None = None) -> pd.DataFrame:
-    """*table* with *values* as text in percent: "12.3 [11.0, 14.1]"; n: the column of counts (see `styles.cells`)."""
-    written = {}
-    for value in values:
-        ends = [f"{value}_low", f"{value}_high"]
-        written[value] = styles.cells(table, value, ends if ends[0] in table else [], ".1f", 100, n)
-    return table.assign(**written)
-
-
 def in_per_cent(figure: Figure, label: str = "pass rate (%)") -> Figure:
     """*figure* with shares from 0 to 100% on the horizontal axis of all panels."""
     for axis in figure.axes:
@@ -71,9 +61,8 @@ def in_per_cent(figure: Figure, label: str = "pass rate (%)") -> Figure:
 def show_notation(found: pd.DataFrame, name: str) -> None:
     """Show strict and lenient pass rates, and how far they are apart."""
     rows = rates(found, [*OF, "capability"])
-    shown = per_cent(rows.assign(apart=100 * (rows["lenient"] - rows["strict"]).round(12)), "strict", "lenient")
-    shown["apart"] = styles.cells(shown, "apart", form=".1f")
-    show(shown, name, **_TABLES["notation"])
+    rows = rows.assign(apart=(rows["lenient"] - rows["strict"]).round(12))
+    show(as_text(rows, ["strict", "lenient", "apart"], times=100), name, **_TABLES["notation"])
 
 
 # ----------------------------------------------------------------------------
@@ -92,8 +81,8 @@ def lengths_figure(found: pd.DataFrame, seen: pd.DataFrame, capability: str) -> 
     """Strict pass rates by how long the numbers are, a panel for each language pair; of many models, for each of these.
 
     found: outcomes. seen: lengths of numbers in training (`judge.in_training`); the longest of a model is a dashed line
-    in its colour, and what is
-    longer than anything in known training data is shaded. capability: "integers" or "decimals".
+    in its colour, and what is longer than anything in known training data is shaded. capability: "integers" or
+    "decimals".
     """
     column, places, across = _LENGTHS[capability]
     found, seen = found[found["capability"] == capability], seen[seen["places"] == places]
@@ -157,9 +146,9 @@ def _marked(text: str, number: str) -> str:
     >>> _marked("11 of 1 <b>", "1").count("<mark"), "11 of <mark" in _marked("11 of 1 <b>", "1")
     (1, True)
     """
-    alone = re.search(rf"(?<!\d){re.escape(number)}(?!\d)", text) if number else None
-    start = alone.start() if alone else text.find(number) if number else -1
-    return styles.marked(text, [(start, start + len(number))] if start >= 0 else [])
+    named = re.escape(number)
+    found = number and (re.search(rf"(?<!\d){named}(?!\d)", text) or re.search(named, text))
+    return styles.marked(text, [found.span()] if found else [])
 
 
 def marked_source(row: Any) -> str:
@@ -182,11 +171,6 @@ def with_marks(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(source_marked=sources, hypothesis_marked=outputs, report=report, whose=whose)
 
 
-def ranks(params: NumbersParams, rows: pd.DataFrame, purpose: str, columns: Sequence[str]) -> list[int]:
-    """A random number for each row, the same in every run, derived from *purpose* and the row's *columns*."""
-    return [address(params.seed, purpose, *row) for row in rows[list(columns)].itertuples(index=False, name=None)]
-
-
 def with_texts(params: NumbersParams, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
     """Rows with the columns of their *items*, and as hypothesis the translations."""
     return params.study.with_texts(params, rows, items).rename(columns={"answer_source": "hypothesis"})
@@ -198,10 +182,10 @@ def errors_found(params: NumbersParams, found: pd.DataFrame, k: int) -> pd.DataF
     correct: how the number is written in the target language.
     """
     failed = with_texts(params, found[~found["strict"].astype(bool)])
-    failed = failed.assign(rank=ranks(params, failed, "errors", [*OF, "source"]))
-    failed = failed.assign(at=failed.groupby(OF, sort=False).ngroup()).sort_values("rank")
-    failed = failed.assign(turn=failed.groupby([*OF, "error"]).cumcount()).sort_values(["turn", "rank"])
-    chosen = failed.groupby(OF, sort=False).head(k).sort_values(["at", "rank"]).reset_index(drop=True)
+    rank, at = random_ranks(failed[[*OF, "source"]], params.seed, "errors"), failed.groupby(OF, sort=False).ngroup()
+    failed = failed.assign(rank=rank, at=at).sort_values("rank")
+    in_turns = failed.iloc[failed.groupby([*OF, "error"]).cumcount().argsort(kind="stable")]
+    chosen = in_turns.groupby(OF).head(k).sort_values(["at", "rank"], ignore_index=True)
     chosen["correct"] = list(map(_correct, chosen["value"], chosen["format"], chosen["target_language"]))
     return chosen[[*OF, "capability", "template", "error", "source", "hypothesis", "found", "correct"]]
 
@@ -241,8 +225,3 @@ def _of_simpler(proved: bool, smallest: str, pattern: str, pair: str) -> str:
     if len(found) == 1 and is_simplest(DrawnNumber(found[0].value, smallest), pattern, lang):
         return "nothing simpler"
     return "yes" if proved else "neighbours"
-
-
-def meanings() -> dict[str, str]:
-    """What each type of error means, in the order in which they are decided."""
-    return {kind["name"]: kind["meaning"] for kind in error_types()}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from nbkit.studies.numbers.params import REFERENCE, NumbersParams
 from nbkit.studies.parts import Units, item_id, spans
 from nbkit.yaml_text import read_own
 
-#: What the corpus's own translations are called, which are judged like a system.
 #: All quantities of a sentence, whatever their kind.
 ALL_KINDS = "all"
 #: Kinds of quantities as tables show them.
@@ -52,8 +50,7 @@ def sentence_inputs(params: NumbersParams, cell: Cell) -> Any:
 
 def sentences(params: NumbersParams, cell: Cell, start: int, n: int) -> Units:
     """The sentences with quantities, with the kinds of these; a unit is a line."""
-    texts = text_pairs(params.sentences or "", *cell[:2], params.n_sentences)
-    for each in islice(texts, start, start + n):
+    for each in text_pairs(params.sentences or "", *cell[:2], n, start=start):
         kinds = sorted({KINDS[quantity.kind] for quantity in required(each.source, cell.source)})
         yield [{"source": each.source, "reference": each.target, "kinds": kinds}] if kinds else []
 
@@ -64,11 +61,7 @@ def flags(params: NumbersParams, cell: Cell, sentences: pd.DataFrame, answers: p
     flags: a list of place (equal for the same quantity of a source), kind, verdict in words, and spans in source and
     output, [] where it is not there.
     """
-    return _flagged(cell, sentences, answers["source"].tolist())
-
-
-def _flagged(cell: Cell, sentences: pd.DataFrame, outputs: list[str]) -> pd.DataFrame:
-    """A row of the table `flags` for each sentence: which quantities the translation has wrong, and its chrF."""
+    outputs = answers["source"].tolist()
     sums = sentence_sums("chrf", outputs, sentences["reference"].tolist(), cell.target)
     pairs = zip(sentences["source"], outputs, strict=True)
     columns: dict[str, Any] = {
@@ -95,16 +88,16 @@ def running_text(params: NumbersParams, cell: Cell, sentences: pd.DataFrame, eac
     fail with a flag that at most one other output of the sentence has (own), undecided with other ones alone (shared).
     carried: 1, 0 or NaN. sentence: its item, which its rows share.
     """
-    references = _flagged(cell, sentences, sentences["reference"].tolist()).assign(model=REFERENCE)
-    found = pd.concat([each_flags, references], ignore_index=True)
-    places = [{flag["place"] for flag in flags} for flags in found["flags"]]
+    references = flags(params, cell, sentences, pd.DataFrame({"source": sentences["reference"]}))
+    found = pd.concat([each_flags, references.assign(model=REFERENCE)], ignore_index=True)
+    places = [{flag["place"] for flag in own} for own in found["flags"]]
     having = Counter((unit, place) for unit, own in zip(found["unit"], places, strict=True) for place in own)
     kinds = dict(zip(sentences["unit"], sentences["kinds"], strict=True))
     rows = []
     for row in found.to_dict("records"):
         for kind in (ALL_KINDS, *kinds[row["unit"]]):
-            flags = [flag for flag in row["flags"] if kind in (ALL_KINDS, flag["kind"])]
-            own, shared = ([flag for flag in flags if (having[row["unit"], flag["place"]] <= MOST_OWN) is wanted]
+            wrong = [flag for flag in row["flags"] if kind in (ALL_KINDS, flag["kind"])]
+            own, shared = ([flag for flag in wrong if (having[row["unit"], flag["place"]] <= MOST_OWN) is wanted]
                            for wanted in (True, False))  # fmt: skip
             rows.append({
                 "item": row["item"] if kind == ALL_KINDS else item_id(row["item"], kind),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.measure import check_metric
 from nbkit.perturb import CONTROL, PERTURBATIONS, is_drawn, moved_spans, perturb_all
 from nbkit.studies.answering import Cell
+from nbkit.studies.parts import latest
 from nbkit.studies.word_order.params import WordOrderParams, own_perturbations
 from nbkit.text.sentences import Pair, Text
 
@@ -37,29 +37,22 @@ def size(params: WordOrderParams, cell: Cell) -> int | None:
         if not is_raw(found):
             return None
         request = corpora.Request(cell.source, cell.target, split, parsed=False)
-        return _counted(params.corpus, cell.source, cell.target, json.dumps(found.identity(request))) or None
+        key, read = (params.corpus, *cell[:2], json.dumps(found.identity(request))), found.raw_pairs
+        return latest(_COUNTED, key, 64, lambda: sum(not isinstance(pair, DataError) for pair in read(request))) or None
     except NbkitError:  # the part that reads it reports the problem, with file and line
         return None
 
 
-@lru_cache(maxsize=64)
-def _counted(corpus: str, source: str, target: str, files: str) -> int:
-    """The good pairs of a corpus of raw text. files: the identity of what is read."""
-    found, split = corpora.find_corpus(corpus)
-    assert is_raw(found)
-    return sum(not isinstance(pair, DataError) for pair in found.raw_pairs(corpora.Request(source, target, split)))
+#: How many good pairs corpora of raw text have, by all that is read.
+_COUNTED: dict[tuple[str, ...], int] = {}
 
 
 def problems(params: WordOrderParams, cell: Cell) -> Iterator[str | None]:
     """Problems of corpus, parsers and metrics; parses nothing, loads no weights."""
-    n, parsers = params.pairs_wanted(cell.target), params.parsers or None
-    known = corpora.check_corpus(params.corpus, cell.source, cell.target, parsers, n=n, on_error=params.on_error)
-    if n is None and not known and corpora.is_endless(params.corpus):
-        yield f"corpus '{params.corpus}' is unbounded: set n_pairs"
-    yield from known
-    for name in params.metrics:
-        options: Mapping[str, Any] = params.metric_options.get(name, {})
-        yield check_metric(name, **options)
+    how: Any = {"n": params.pairs_wanted(cell.target), "on_error": params.on_error, "limit": "n_pairs"}
+    yield from corpora.check_corpus(params.corpus, *cell[:2], params.parsers or None, **how)
+    options: Mapping[str, Any] = params.metric_options
+    yield from (check_metric(name, **options.get(name, {})) for name in params.metrics)
 
 
 def items(params: WordOrderParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:

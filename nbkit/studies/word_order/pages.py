@@ -17,7 +17,7 @@ from nbkit.figures import draw, panels, styles, theme
 from nbkit.languages import in_order
 from nbkit.measure.statistics import DIFFERENCE, UNIT
 from nbkit.perturb import CONTROL, PERTURBATIONS, label
-from nbkit.seeding import address
+from nbkit.seeding import random_ranks
 from nbkit.studies import notebook
 from nbkit.studies.exports import outcomes, where
 from nbkit.studies.parts import stacked
@@ -129,7 +129,7 @@ def dumbbells(params: WordOrderParams, scores: pd.DataFrame, metric: str, spacin
     """β₁ and β₂ of every perturbation; as bars β, the ceiling of β₁, and another draw of the reference."""
     names = {score: _in_legend(score, metric) for score in ("beta1", "beta2", "beta", "chance")}
     rows = scores[(scores["metric"] == metric) & (scores["spacing"] == spacing) & scores["score"].isin(names)]
-    rows = rows.sort_values("score", key=lambda found: found.map(list(names).index), kind="stable")
+    rows = styles.arranged(rows, score=names)
     scale = f"{theme.metric_label(metric)}, 1 = perfect"
     several = "model" in rows and rows["model"].nunique() > 1
     return draw.forest(
@@ -158,7 +158,7 @@ def show_scores(params: WordOrderParams, scores: pd.DataFrame, metric: str, name
     notebook.show(score_table(scores, metric), name, caption=caption, fold=fold, **_TABLES["scores"])
 
 
-def correlations(params: WordOrderParams, rows: pd.DataFrame, of: str, scores: Sequence[str]) -> pd.DataFrame:
+def correlations(rows: pd.DataFrame, of: str, scores: Sequence[str]) -> pd.DataFrame:
     """Spearman's ρ of *scores* with the column *of* over perturbed sentences, by language and model (§6.2)."""
     tables = [correlate(rows, score, of, _CELL, cluster="sentence").assign(score=score) for score in scores]
     table = in_paper_order(pd.concat(tables, ignore_index=True))
@@ -194,15 +194,13 @@ def draw_outcomes(
     def first(rows: pd.DataFrame) -> pd.DataFrame:
         """The *k* outcomes of each group that are drawn first."""
         rows = where(rows, f"{main} and {condition}" if condition else main)
-        keys = rows[[*_CELL, "unit", "perturbation"]].itertuples(index=False, name=None)
-        rows = rows.assign(rank=[address(params.seed, purpose, *key) for key in keys]).sort_values("rank")
+        rows = rows.iloc[random_ranks(rows[[*_CELL, "unit", "perturbation"]], params.seed, purpose).argsort()]
         return rows.drop_duplicates([*by, "unit"]).groupby(by, sort=False).head(k)
 
     found = STUDY.read(params, where=lambda rows: first(rows).index)  # of each part a few: constant memory
     if not len(found):
         return found
-    models = list(dict.fromkeys(found["model"]))
-    rows = first(found).sort_values("model", key=lambda column: column.map(models.index), kind="stable")
+    rows = styles.arranged(first(found), model=found["model"])
     return STUDY.with_texts(params, in_paper_order(rows, ["target_language", "model", *by]))
 
 
@@ -230,15 +228,9 @@ def marked(texts: Iterable[str], moved: Iterable[str]) -> list[str]:
 
 def in_paper_order(table: pd.DataFrame, by: Sequence[str] = (*_CELL, "perturbation")) -> pd.DataFrame:
     """*table* with languages, then models as they come, then perturbations in the paper's order."""
-    orders = {"target_language": in_order, "model": lambda names: list(dict.fromkeys(names)),
-              "perturbation": panels.in_paper_order}  # fmt: skip
-
-    def rank(column: pd.Series) -> pd.Series:
-        """The place of each value in its order."""
-        return column.map({name: i for i, name in enumerate(orders[str(column.name)](column))})
-
-    keys = [name for name in orders if name in table and name in by]
-    return table.sort_values(keys, key=rank, kind="stable", ignore_index=True)
+    orders: dict[str, Any] = {"target_language": in_order, "model": list, "perturbation": panels.in_paper_order}
+    known = {name: order(table[name]) for name, order in orders.items() if name in table and name in by}
+    return styles.arranged(table, **known)
 
 
 def signature(params: WordOrderParams) -> str:
