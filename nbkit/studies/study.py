@@ -160,12 +160,13 @@ class Study:
         run, declared, found = Run(self, params), self.table(table), []
         run.fill([table])
         for part in run.parts(declared):
-            rows = part.rows
+            if not len(rows := part.rows):  # a table without rows may not know its columns
+                continue
             for name in columns or ():
-                if len(rows) and name not in rows:
+                if name not in rows:
                     raise UnknownNameError(f"column of the table '{table}'", name, map(str, rows))
-            rows = rows if where is None or not len(rows) else rows.loc[where]
-            found.append(rows if columns is None or not len(rows) else rows[list(columns)])
+            rows = rows if where is None else rows.loc[where]
+            found.append(rows if columns is None else rows[list(columns)])
         own = ("unit", "item") if declared.has_units else ()
         return stacked(found, columns or [*own, *declared.columns, *self.of, "model"])
 
@@ -243,7 +244,7 @@ class Study:
         """What each system of files (`outputs:`) lacks of the texts that are known before anything is translated."""
         run = Run(self, params)
         for cell in (cell for cell in run.cells if cell.model):
-            model = Use(self.models, cell.model, self.models.langs(cell)).model
+            model = self.models.model(params, cell)
             if model.stored:
                 continue
             skipped = set(self.skips(params, cell))
