@@ -105,8 +105,8 @@ def test_the_influence_of_a_cluster_is_what_more_of_it_changes() -> None:
     def value(rows: pd.DataFrame) -> float:
         return float(rows.groupby("kind")["beta"].mean().mean())
 
-    (group,) = module._in_groups(module._sums_of_frame(frame, "beta", [], ["kind"], ["unit"], 1))
-    found = dict(zip(frame["unit"].unique(), group.influence, strict=True))
+    sums = module._sums_of_frame(frame, "beta", [], ["kind"], ["unit"], 1)
+    found = dict(zip(frame["unit"].unique(), sums.influence, strict=True))
     many = pd.concat([frame] * 1000)
     for unit, influence in found.items():
         more = pd.concat([many, frame[frame["unit"] == unit]])
