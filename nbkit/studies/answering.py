@@ -52,8 +52,8 @@ class Asker:
 
     def model(self, params: Any, cell: Cell) -> Model:
         """The model of *cell* with the settings in *params*; reads no weights."""
-        search = {"decoding": params.decoding} if self.task == "translate" else {}
-        return models.load(cell.model, self.task, *self.langs(cell), **search, **params.running)
+        how = {**params.running, **({"decoding": params.decoding} if self.task == "translate" else {})}
+        return models.load(cell.model, self.task, *self.langs(cell), **how)
 
     def identity(self, params: Any, cell: Cell) -> dict[str, Any]:
         """Everything about the model, and how it is asked, that can change an answer: for store keys."""

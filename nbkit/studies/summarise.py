@@ -30,6 +30,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -473,15 +474,13 @@ def difference(
     keys = list(dict.fromkeys([*names, *over, *cluster, *_list(item)]))
     frame = _columns(outcomes, {_VALUE: value}, [*keys, between])
     means = frame.groupby([*keys, between], sort=False, observed=True, dropna=False)[_VALUE].mean().reset_index()
-    systems = list(dict.fromkeys(means[between]))
-    sides = {system: means.loc[means[between] == system, [*keys, _VALUE]] for system in systems}
+    sides = {system: own[[*keys, _VALUE]] for system, own in means.groupby(between, sort=False)}
     tables = []
-    for place, a in enumerate(systems):
-        for b in systems[place + 1 :]:
-            both = sides[a].merge(sides[b], on=keys, suffixes=("_a", "_b"))
-            apart = both[keys].assign(**{value: both[f"{_VALUE}_a"] - both[f"{_VALUE}_b"]})
-            table = summarise(apart, value, names, within=within, **how)
-            tables.append(pd.concat([pd.DataFrame({"a": a, "b": b}, index=table.index), table], axis=1))
+    for a, b in combinations(sides, 2):
+        both = sides[a].merge(sides[b], on=keys, suffixes=("_a", "_b"))
+        apart = both[keys].assign(**{value: both[f"{_VALUE}_a"] - both[f"{_VALUE}_b"]})
+        table = summarise(apart, value, names, within=within, **how)
+        tables.append(pd.concat([pd.DataFrame({"a": a, "b": b}, index=table.index), table], axis=1))
     return pd.concat(tables, ignore_index=True) if tables else _table(frame, ["a", "b", *names], [], _SUMMARY)
 
 
