@@ -191,30 +191,24 @@ def _sums_of_relation(
     rows = _projected(relation, {_VALUE: value, _ALL: "0"}, list(dict.fromkeys([*cells, *cluster])))
     rows = rows.filter(f"{_VALUE} IS NOT NULL")
     names = [list(map(_quoted, dict.fromkeys([_ALL, *each]))) for each in (cells, by, [*by, *cluster])]
-    quoted, groups = ", ".join(names[0]), ", ".join(names[1])
-    known = f"""
-        WITH cells AS (
-            SELECT {quoted}, count(*) AS n, sum({_VALUE}) AS total,
-                   max(({_VALUE} <> round({_VALUE}))::INTEGER) AS fractions
-            FROM {_ROWS} GROUP BY {quoted} HAVING count(*) >= {int(min_n)}),
-        known AS (
-            SELECT *, (dense_rank() OVER (ORDER BY {groups}) - 1)::INTEGER AS code, total / n AS mean,
-                   1 / (count(*) OVER (PARTITION BY {groups}) * n) AS each
-            FROM cells)"""
-    keys = rows.query(_ROWS, f"{known} SELECT * FROM known ORDER BY code").df()
+    of_cell, of_group = ", ".join(names[0]), ", ".join(names[1])
+    facts = f"count(*) AS n, sum({_VALUE}) / n AS mean, max(({_VALUE} <> round({_VALUE}))::INTEGER) AS fractions"
+    known = rows.aggregate(f"{of_cell}, {facts}", of_cell).filter(f"n >= {int(min_n)}")
+    places = f"(dense_rank() OVER (ORDER BY {of_group}) - 1)::INTEGER AS code"
+    known = known.project(f"*, {places}, 1 / (count(*) OVER (PARTITION BY {of_group}) * n) AS each")
+    keys = known.order("code").df()
     alike = " AND ".join(f"r.{name} IS NOT DISTINCT FROM k.{name}" for name in names[0])
     own = ", ".join(f"r.{name}" for name in names[2])
-    sums = rows.query(_ROWS, f"""{known}
-        SELECT code, sum((r.{_VALUE} - k.mean) * k.each) AS influence, sum(k.each) AS weight,
-               sum(r.{_VALUE} * k.each) AS share
-        FROM {_ROWS} r JOIN known k ON {alike} GROUP BY code, {own}""").fetchnumpy()  # fmt: skip
+    added = f"sum((r.{_VALUE} - k.mean) * k.each), sum(k.each), sum(r.{_VALUE} * k.each)"
+    both = rows.set_alias("r").join(known.set_alias("k"), alike)
+    sums = both.aggregate(f"k.code, {added}", f"k.code, {own}").fetchnumpy()
     code = keys["code"].to_numpy(int)
     of_groups = _of_groups(code, *(keys[name].to_numpy(float) for name in ("n", "mean", "fractions")))
     return _Sums._make([keys.iloc[_first(code)], *of_groups, *map(np.asarray, sums.values())])
 
 
-#: The column of what is evaluated, and of what all rows share; what queries call a relation.
-_VALUE, _ALL, _ROWS = "_value", "_all", "_rows"
+#: The column of what is evaluated, and of what all rows share.
+_VALUE, _ALL = "_value", "_all"
 
 
 def _variance(influence: np.ndarray) -> float:
