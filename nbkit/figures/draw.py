@@ -271,7 +271,8 @@ def grid(
     n, per_line = len(shown), min(len(shown), per_line)
     lines = -(-n // per_line)
     wide, high = size(per_line, lines)
-    drawn, axes = figure(lines, per_line, high, wide, **shared)
+    drawn, axes = figure(lines, per_line, high, **shared)
+    drawn.set_figwidth(wide)
     found = []
     for axis in axes.flat[n:]:  # what is left of the last line stays empty
         axis.set_visible(False)
@@ -307,10 +308,8 @@ def _ends(limits: str, table: pd.DataFrame) -> tuple[float, float]:
     return low - 0.08 * (high - low) - 0.01, high + 0.08 * (high - low) + 0.01
 
 
-def figure(
-    rows: int = 1, columns: int = 1, height: float = 3.0, width: float = theme.WIDTH, **shared: Any
-) -> tuple[Figure, np.ndarray]:
-    """An empty figure with the look of the theme, sizes in inches; its panels as a two-dimensional array."""
+def figure(rows: int = 1, columns: int = 1, height: float = 3.0, **shared: Any) -> tuple[Figure, np.ndarray]:
+    """An empty figure of the report's width, with the theme's look, and its panels as a two-dimensional array."""
     with theme.style():
-        empty = Figure(figsize=(width, height), layout="constrained")
+        empty = Figure(figsize=(theme.WIDTH, height), layout="constrained")
         return empty, empty.subplots(rows, columns, squeeze=False, **shared)

@@ -77,7 +77,7 @@ def folder(tmp_path: Path) -> Path:
     table = pd.DataFrame({"language": ["de", "de"], "model": ["alpha", "beta"], "bleu": [0.5, 0.4], "n": [40, 40]})
     shown = styles.styled(table, caption="Scores")
     with theme.style():
-        figure, axes = draw.figure(1, 1, 2, 4)
+        figure, axes = draw.figure()
         rates = table.assign(value=0.5, low=0.4, high=0.6)
         panels.intervals(axes[0, 0], rates, [0, 1], theme.Look("x", "#0072B2", "o"))
         figure.savefig(tmp_path / "figure.svg")
