@@ -192,18 +192,18 @@ def _sums_of_relation(
     rows = rows.filter(f"{_VALUE} IS NOT NULL")
     names = [list(map(_quoted, dict.fromkeys([_ALL, *each]))) for each in (cells, by, [*by, *cluster])]
     of_cell, of_group = ", ".join(names[0]), ", ".join(names[1])
-    facts = f"count(*) AS n, sum({_VALUE}) / n AS mean, max(({_VALUE} <> round({_VALUE}))::INTEGER) AS fractions"
-    known = rows.aggregate(f"{of_cell}, {facts}", of_cell).filter(f"n >= {int(min_n)}")
-    places = f"(dense_rank() OVER (ORDER BY {of_group}) - 1)::INTEGER AS code"
-    known = known.project(f"*, {places}, 1 / (count(*) OVER (PARTITION BY {of_group}) * n) AS each")
-    keys = known.order("code").df()
+    facts = f"count(*) AS _n, avg({_VALUE}) AS _mean, max(({_VALUE} <> round({_VALUE}))::INTEGER) AS _fractions"
+    known = rows.aggregate(f"{of_cell}, {facts}", of_cell).filter(f"_n >= {int(min_n)}")
+    places = f"(dense_rank() OVER (ORDER BY {of_group}) - 1)::INTEGER AS _code"
+    known = known.project(f"*, {places}, 1 / (count(*) OVER (PARTITION BY {of_group}) * _n) AS _each")
+    keys = known.order("_code").df()
     alike = " AND ".join(f"r.{name} IS NOT DISTINCT FROM k.{name}" for name in names[0])
     own = ", ".join(f"r.{name}" for name in names[2])
-    added = f"sum((r.{_VALUE} - k.mean) * k.each), sum(k.each), sum(r.{_VALUE} * k.each)"
+    added = f"sum(({_VALUE} - _mean) * _each), sum(_each), sum({_VALUE} * _each)"
     both = rows.set_alias("r").join(known.set_alias("k"), alike)
-    sums = both.aggregate(f"k.code, {added}", f"k.code, {own}").fetchnumpy()
-    code = keys["code"].to_numpy(int)
-    of_groups = _of_groups(code, *(keys[name].to_numpy(float) for name in ("n", "mean", "fractions")))
+    sums = both.aggregate(f"_code, {added}", f"_code, {own}").fetchnumpy()
+    code = keys["_code"].to_numpy(int)
+    of_groups = _of_groups(code, *(keys[name].to_numpy(float) for name in ("_n", "_mean", "_fractions")))
     return _Sums._make([keys.iloc[_first(code)], *of_groups, *map(np.asarray, sums.values())])
 
 

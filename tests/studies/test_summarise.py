@@ -389,6 +389,12 @@ def test_a_relation_gives_what_a_dataframe_gives(function, keys, tmp_path) -> No
     same(ours, theirs, keys)
 
 
+def test_columns_of_a_relation_may_have_the_names_of_what_is_summed(tmp_path) -> None:
+    frame = made().rename(columns={"kind": "mean", "language": "code", "unit": "each"})
+    how = {"by": "code", "average_over": "mean", "cluster": "each", "within": None}
+    same(summarise(frame, "beta", **how), summarise(relation(frame, str(tmp_path)), "beta", **how), ["code"])
+
+
 def test_lists_of_sums_in_a_relation(tmp_path) -> None:
     sums = sentence_sums(
         "bleu", ["the cat sat on it", "a dog ran here"], ["the cat sat on that", "a dog ran there"], "en"
