@@ -76,13 +76,12 @@ def forest(
     marks = None if marks is None else _drawn(marks, y, "value")
     by_category = y in PERTURBED
     heights = _heights(y, table[y])
-    own = looks(hue or y, ordered(table[hue or y]), hues if hue else None)
+    one = Look("", theme.theme_data()["models"]["opus-mt"]["colour"], "o")
+    own = looks(hue, ordered(table[hue]), hues) if hue else dict.fromkeys(ordered(table[y]), one)
     bars = [value for value, look in own.items() if hue == "score" and look.marker == "|"]
     dodged = hue is not None and not joined and bool(table.duplicated([y, *_listed(panel)]).any())
     beside = [value for value in own if dodged and value not in bars]
     offsets = dict(zip(beside, panels.dodge(len(beside)), strict=False))
-    if hue is None:
-        own = dict.fromkeys(own, Look("", theme.theme_data()["models"]["opus-mt"]["colour"], "o"))
 
     def places(rows: pd.DataFrame) -> np.ndarray:
         """The height of the mark of each row."""
@@ -271,7 +270,9 @@ def grid(
     """
     n, per_line = len(shown), min(len(shown), per_line)
     lines = -(-n // per_line)
-    figure, axes = panels.grid(lines, per_line, *size(per_line, lines), **shared)
+    wide, high = size(per_line, lines)
+    drawn, axes = figure(lines, per_line, high, **shared)
+    drawn.set_figwidth(wide)
     found = []
     for axis in axes.flat[n:]:  # what is left of the last line stays empty
         axis.set_visible(False)
@@ -279,7 +280,7 @@ def grid(
         axis.set_title(title)
         is_last = place % per_line == per_line - 1 or place == n - 1
         found.append((axis, rows, place % per_line == 0, is_last, place + per_line >= n))
-    return figure, found
+    return drawn, found
 
 
 def _same(other: pd.DataFrame, here: pd.DataFrame, panel: Columns) -> pd.DataFrame:
@@ -308,6 +309,7 @@ def _ends(limits: str, table: pd.DataFrame) -> tuple[float, float]:
 
 
 def figure(rows: int = 1, columns: int = 1, height: float = 3.0, **shared: Any) -> tuple[Figure, np.ndarray]:
-    """An empty figure of the report's width, with the theme's look, for what a notebook draws itself."""
+    """An empty figure of the report's width, with the theme's look, and its panels as a two-dimensional array."""
     with theme.style():
-        return panels.grid(rows, columns, theme.WIDTH, height, **shared)
+        empty = Figure(figsize=(theme.WIDTH, height), layout="constrained")
+        return empty, empty.subplots(rows, columns, squeeze=False, **shared)

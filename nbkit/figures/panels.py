@@ -137,7 +137,7 @@ def described(figure: Figure) -> str:
     """What *figure* shows in words, for who cannot see it: of each panel title, axis and where its values lie.
 
     >>> with theme.style():
-    ...     figure, ((panel,),) = grid(1, 1, 4, 3)
+    ...     panel = (figure := Figure(figsize=(4, 3))).subplots()
     ...     marks = panel.scatter([0.25, 0.5], [0, 1])
     ...     _ = panel.set(title="BLEU", xlabel="share", yticks=[0, 1], yticklabels=["German", "Japanese"])
     ...     described(figure)
@@ -197,12 +197,6 @@ def _path(folder: str, name: str, suffix: str) -> Path:
 
 # ----------------------------------------------------------------------------
 # What the figures are drawn with: panels, means with intervals, the axis of perturbations, legends.
-
-
-def grid(n_rows: int, n_columns: int, width: float, height: float, **shared: Any) -> tuple[Figure, np.ndarray]:
-    """An empty figure of *n_rows* × *n_columns* panels, in inches; panels as a two-dimensional array."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)
 
 
 def dodge(n: int) -> np.ndarray:

@@ -140,11 +140,10 @@ def _format_cells(table: Styler, language: str) -> None:
     if _marks_n(frame):
         written = formats["n"]
         formats["n"] = lambda n: written(n) + dagger(n)
+    if language == "html" and _is_wide(frame):  # intervals stand below their values, so that the table fits the page
+        formats |= {n: _below(each) for n, each in formats.items() if not _is_number(frame[n])}
     table.format(formats, na_rep=NOTHING, escape=language)
     if language == "html":
-        if _is_wide(frame):  # intervals stand below their values, so that the table fits the page
-            under = {n: each for n, each in formats.items() if not _is_number(frame[n])}
-            table.format({n: _below(each) for n, each in under.items()}, na_rep=NOTHING, subset=list(under))
         texts = {n: typeset if n in _WRITTEN["symbolic"] else breakable for n in frame.columns if n not in formats}
         table.format({n: _as_text(each) for n, each in texts.items()}, na_rep=NOTHING, subset=list(texts))
         table.format_index(lambda name: typeset(names.get(str(name), str(name).replace("_", " "))), axis=1)

@@ -115,14 +115,15 @@ def looks(column: str | None, values: Iterable[str], names: Names = None) -> dic
     elif column in LANGUAGES:
         languages = {code: Look("", **look) for code, look in data["languages"].items()}
         found = _looks(values, languages, data["more_languages"])
-        found = {code: replace(look, label=language_label(code)) for code, look in found.items()}
     else:
         known = data["values"].get(column, {})
         free = cycle([*data["models"].values(), *data["more_models"]])
         given = {value: {"label": str(value), **next(free), **known.get(value, {})} for value in values}
         found = {value: Look(**look) for value, look in given.items()}
-    read = called("", names)
-    return {value: found[value] if names is None else replace(found[value], label=read(value)) for value in values}
+    if names is None and column not in LANGUAGES:
+        return found
+    read = called(column or "", names)
+    return {value: replace(look, label=read(value)) for value, look in found.items()}
 
 
 def model_looks(models: Iterable[str]) -> dict[str, Look]:

@@ -50,14 +50,10 @@ class Asker:
         """The name of the model in tables."""
         return models.label(name, self.task)
 
-    def load(self, name: str, *langs: str, **how: Any) -> Model:
-        """The model of a name; reads no weights."""
-        return models.load(name, self.task, *langs, **how)
-
     def model(self, params: Any, cell: Cell) -> Model:
-        """The model of *cell*, loaded with the settings in *params*."""
-        search = {"decoding": params.decoding} if self.task == "translate" else {}
-        return self.load(cell.model, *self.langs(cell), **search, **params.running)
+        """The model of *cell* with the settings in *params*; reads no weights."""
+        how = {**params.running, **({"decoding": params.decoding} if self.task == "translate" else {})}
+        return models.load(cell.model, self.task, *self.langs(cell), **how)
 
     def identity(self, params: Any, cell: Cell) -> dict[str, Any]:
         """Everything about the model, and how it is asked, that can change an answer: for store keys."""
@@ -75,9 +71,9 @@ class Asker:
 
     def ask(self, params: Any, cell: Cell, texts: Sequence[str]) -> list[Any]:
         """The answers to texts, in their order; each text is asked once ever with the same settings."""
-        if self.task == "translate":
-            return list(params.translate(cell.model, list(texts), cell.source, cell.target, Store(), progress=False))
         answers = models.ask(self.model(params, cell), self.inputs(texts), Store(), progress=False)
+        if self.task == "translate":
+            return [answer["hypothesis"] for answer in answers]
         return [np.array([answer[label] for label in LABELS]) for answer in answers]
 
     def inputs(self, texts: Sequence[str]) -> list[Input]:
@@ -110,7 +106,7 @@ class Use:
     @property
     def model(self) -> Model:
         """The model; loads nothing."""
-        return self.kind.load(self.name, *self.langs)
+        return models.load(self.name, self.kind.task, *self.langs)
 
     def problem(self) -> str | None:
         """Why the model cannot be used here, in words; None if it can. Loads nothing."""

@@ -55,7 +55,6 @@ from nbkit.models.names import BY_RULE
 from nbkit.models.services.commands import PREFIX as COMMAND
 from nbkit.models.services.commands import command_options
 from nbkit.models.services.outputs import PREFIX as OUTPUTS
-from nbkit.store import Store
 from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
@@ -168,13 +167,15 @@ def system_name(system: Any) -> Any:
     return name
 
 
-def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """The names that ``outputs:…*…`` refers to, one per system with a file for each of *pairs*; any other name alone.
+def every_system(system: Any, pairs: Sequence[tuple[str, str]]) -> list[Any]:
+    """The names that an entry refers to: ``outputs:…*…`` to one per system with a file for each of *pairs*.
 
-    A ``*`` in the last part of the path is what the name of a file says of its system: ``systems/*.{tgt}``.
+    Any other entry is one system (`system_name`). A ``*`` in the last part of the path is what the name of a file says
+    of its system: ``systems/*.{tgt}``.
     Raises ValueError for a pattern without a match, and for a system that lacks a pair.
     """
-    by_rule, prefix, rest = pattern.rpartition(OUTPUTS)
+    pattern = system_name(system)
+    by_rule, prefix, rest = pattern.rpartition(OUTPUTS) if isinstance(pattern, str) else ("", "", "")
     if "*" not in rest or by_rule not in ("", BY_RULE) or not prefix:
         return [pattern]
     place, mark, options = rest.partition("?")
@@ -213,16 +214,15 @@ def _systems(systems: Any, info: ValidationInfo) -> Any:
     """Validator: a list of models, or label -> model, with every name expanded to the systems that it refers to."""
     pairs = _run_pairs(info.data)
     if isinstance(systems, list):
-        names = map(system_name, systems)
-        return [each for name in names for each in (every_system(name, pairs) if isinstance(name, str) else [name])]
+        return [name for system in systems for name in every_system(system, pairs)]
     if isinstance(systems, Mapping):
-        return dict(each for shown, name in systems.items() for each in _labelled(shown, system_name(name), pairs))
+        return dict(each for shown, name in systems.items() for each in _labelled(shown, name, pairs))
     return systems
 
 
 def _labelled(shown: str, name: Any, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Any]]:
     """(label, name) of each system that *name* refers to; ``*`` in *shown* is replaced by the system's own label."""
-    names = every_system(name, pairs) if isinstance(name, str) else [name]
+    names = every_system(name, pairs)
     if len(names) > 1 and "*" not in shown:
         raise ValueError(f"model '{name}' refers to {len(names)} systems: write * into what they are called: '{shown}'")
     for each in names:
@@ -557,13 +557,6 @@ class TranslatorParams(ModelParams):
     def decoding(self) -> Decoding:
         """The decoding settings of every translation of this run."""
         return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
-
-    def translate(
-        self, name: str, texts: Sequence[str], src: str, tgt: str, store: Store, *, progress: bool = True
-    ) -> list[str]:
-        """*texts* in the order given, each distinct one translated once ever with the settings of this run."""
-        how = {"decoding": self.decoding, **self.running}
-        return models.translate(name, texts, src, tgt, store=store, progress=progress, **how)
 
 
 def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:

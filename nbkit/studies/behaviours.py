@@ -11,8 +11,8 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from importlib import import_module
 from itertools import chain
+from pkgutil import resolve_name
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -131,8 +131,7 @@ class Measure(Declared):
         """The name of *group* as pages write it."""
         if not (self.names and group):
             return group
-        module, _, function = self.names.partition(":")
-        return str(getattr(import_module(module), function)(group))
+        return str(resolve_name(self.names)(group))
 
     def written(self, value: float) -> str:
         """*value* as pages write it: shares in per cent.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -23,8 +23,8 @@ from nbkit.studies.study import Study
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
+T = TypeVar("T")
 #: Goes up when a column that every file has changes its name or its meaning.
 SCHEMA_VERSION: Final = 2
 FORMATS: Final = ("parquet", "jsonl", "csv")
@@ -32,7 +32,8 @@ METADATA: Final = b"nbkit"
 #: What a study declares for other purposes than reading its outcomes.
 NOT_OF_OUTCOMES: Final = {"fit", "explore", "expects", "texts"}
 TEXTS: Final = ("source", "changed", "reference", "output", "spans")
-_PLACE = ("source_language", "target_language", "model")
+#: Columns of outcomes, also of a run that has no model.
+COLUMNS: Final = ("table", "item", "unit", "source_language", "target_language", "model")
 _NESTED = (list, dict, np.ndarray)
 #: Outcomes above which `outcomes` gives a relation.
 LARGE: Final = 2_000_000
@@ -81,7 +82,7 @@ def declaration(study: Study) -> dict[str, Any]:
 
 def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:
     """The outcomes of a run, a part of its tables at a time; what is missing is computed first."""
-    run, first = Run(params.study, params), ["table", "item", "unit", *_PLACE]
+    run = Run(params.study, params)
     exported = [table for table in params.study.tables if table.name in params.study.exports]
     run.fill([table.name for table in exported])
     for table in exported:
@@ -90,7 +91,7 @@ def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:
                 shown = with_shown_texts(part, rows) if texts else rows.drop(columns=list(TEXTS), errors="ignore")
                 target = {} if "target_language" in rows else {"target_language": ""}
                 shown = shown.assign(table=table.name, **target)
-                yield shown[[*first, *(name for name in shown if name not in first)]]
+                yield shown[[*COLUMNS, *(name for name in shown if name not in COLUMNS)]]
 
 
 def with_shown_texts(part: Part, rows: pd.DataFrame) -> pd.DataFrame:
@@ -142,7 +143,7 @@ def write_outcomes(
 def write_parts(parts: Callable[[], Iterator[pd.DataFrame]], path: Path, form: str, about: Mapping[str, Any]) -> int:
     """Write outcomes that come in parts; the number of rows. about: what a Parquet file says of itself."""
     with atomic_write(path) as unfinished:
-        return _WRITERS[form](parts, Path(unfinished), about)
+        return sum(_WRITERS[form](parts, Path(unfinished), about))
 
 
 def _plain(part: pd.DataFrame) -> pd.DataFrame:
@@ -157,37 +158,31 @@ def _plain(part: pd.DataFrame) -> pd.DataFrame:
     return part.assign(**written)
 
 
-def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
-    """Write parts as one Parquet file that carries *about*; the number of rows."""
+def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> Iterator[int]:
+    """Write parts as one Parquet file that carries *about*; yields the number of rows of each."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schemas: dict[str, pa.Schema] = {}
-    for part in made():
-        schema = pa.Schema.from_pandas(_plain(part), preserve_index=False).remove_metadata()
-        schemas[str(schema)] = schema
-    whole = pa.unify_schemas(list(schemas.values()), promote_options="permissive") if schemas else pa.schema([])
+    every = (pa.Schema.from_pandas(_plain(part), preserve_index=False).remove_metadata() for part in made())
+    schemas = list(dict.fromkeys(every))
+    whole = pa.unify_schemas(schemas, promote_options="permissive") if schemas else pa.schema([])
     known = [field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in whole]
     whole = pa.schema(known, {METADATA: json.dumps(about, ensure_ascii=False).encode()})
-    n = 0
     with pq.ParquetWriter(path, whole, compression="zstd") as writer:
         for part in made():
             lacking = [name for name in whole.names if name not in part]
             rows = _plain(part).assign(**dict.fromkeys(lacking))
             writer.write_table(pa.Table.from_pandas(rows, whole, preserve_index=False))
-            n += len(part)
-    return n
+            yield len(part)
 
 
-def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
-    """Write parts as JSON lines; the number of rows."""
-    n = 0
+def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> Iterator[int]:
+    """Write parts as JSON lines; yields the number of rows of each."""
     with path.open("w", encoding="utf-8") as file:
         for part in made():
             for row in part.to_dict("records"):
                 file.write(json.dumps({name: _bare(value) for name, value in row.items()}, ensure_ascii=False) + "\n")
-            n += len(part)
-    return n
+            yield len(part)
 
 
 def _bare(value: Any) -> Any:
@@ -197,18 +192,28 @@ def _bare(value: Any) -> Any:
     return None if value is None or value != value or str(value) == "<NA>" else value
 
 
-def _write_csv(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
-    """Write parts as CSV; the number of rows."""
-    n, columns = 0, list(dict.fromkeys(str(name) for part in made() for name in part))
+def _write_csv(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> Iterator[int]:
+    """Write parts as CSV; yields the number of rows of each."""
+    columns = list(dict.fromkeys(str(name) for part in made() for name in part))
     with path.open("w", encoding="utf-8", newline="") as file:
-        for part in made():
+        for place, part in enumerate(made()):
             text = as_csv(_plain(part).reindex(columns=columns))
-            file.write(text.partition("\n")[2] if n else text)
-            n += len(part)
-    return n
+            file.write(text.partition("\n")[2] if place else text)
+            yield len(part)
 
 
 _WRITERS = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
+
+
+def read_parquet(read: Callable[..., T], path: Path, **how: Any) -> T:
+    """What *read*, a function of pyarrow, finds in a Parquet file. Raises `DataError` where it is damaged or none."""
+    import pyarrow as pa
+
+    try:
+        return read(path, **how)
+    except (OSError, pa.ArrowException) as error:
+        why = " ".join(str(error).split())
+        raise DataError(f"not readable as Parquet ({why}); delete it and run again", path) from None
 
 
 def read_declaration(path: Path) -> dict[str, Any]:
@@ -217,14 +222,9 @@ def read_declaration(path: Path) -> dict[str, Any]:
     Raises `DataError` for a file that is not Parquet or holds no outcomes, for outcomes of another version, and for one
     that lacks a column.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        schema = pq.read_schema(path)
-    except (OSError, pa.ArrowException) as error:
-        why = " ".join(str(error).split())
-        raise DataError(f"not readable as Parquet ({why}); delete it and run again", path) from None
+    schema = read_parquet(pq.read_schema, path)
     columns, about = schema.names, (schema.metadata or {}).get(METADATA)
     if about is None and "schema_version" not in columns:
         raise DataError("not a file of outcomes: name one that `nbkit outcomes RUN` wrote", path)
@@ -237,8 +237,8 @@ def read_declaration(path: Path) -> dict[str, Any]:
         )  # fmt: skip
     known: dict[str, Any] = json.loads(about)
     check_version(known.get("schema_version", 1), path)
-    needed = ("item", "unit", *_PLACE) if columns else ()  # without outcomes a file has no columns
-    if lacking := [name for name in needed if name not in columns]:
+    # Without outcomes a file has no columns.
+    if lacking := [name for name in COLUMNS[1:] if name not in columns] if columns else []:
         raise DataError(
             f"no column '{lacking[0]}', which outcomes of '{known['study']}' have: write them again, with `nbkit "
             "outcomes RUN`",

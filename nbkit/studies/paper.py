@@ -153,6 +153,5 @@ class Paper:
         if "model" in on:
             keys, theirs = (each.assign(model=each["model"].map(self._label)) for each in (keys, theirs))
         found = keys.merge(theirs, on=on, how="left").set_index(ours.index)
-        found = found.fillna({"printed": NOT_PRINTED, "note": ""})
-        off = ours[value] - found["published"]
-        return ours.assign(published=found["published"], printed=found["printed"], difference=off, note=found["note"])
+        found = found.fillna({"printed": NOT_PRINTED, "note": ""}).assign(difference=ours[value] - found["published"])
+        return ours.assign(**found[["published", "printed", "difference", "note"]])

@@ -12,16 +12,16 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from nbkit.errors import NbkitError
 from nbkit.models.services.outputs import MissingOutputsError
 from nbkit.progress import progress_bar
 from nbkit.store import Store
-from nbkit.studies.answering import Cell, Use, answers_by_text
+from nbkit.studies.answering import Cell, answers_by_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,10 +210,9 @@ class Part:
     @property
     def place(self) -> str:
         """The name of the part in progress bars and errors."""
-        study, of = self.run.study, " ".join(filter(None, self.run.names(self.cell)[:2]))
-        model = self.run.names(self.cell)[2]
         at = f"from {self.start}" if self.start else ""
-        return " ".join(filter(None, (study.name, self.table.name, of, model, self.corpus, at)))
+        words = (self.run.study.name, self.table.name, *self.run.names(self.cell), self.corpus, at)
+        return " ".join(filter(None, words))
 
     @property
     def key(self) -> dict[str, Any]:
@@ -290,7 +289,7 @@ class Part:
             return [], 0
         if base.most is not None and not self.of_base.is_there:
             return [], run.evaluated(base.most, self.cell, "")
-        if run.asks_model(base) and Use(models, self.cell.model, models.langs(self.cell)).model.stored:
+        if run.asks_model(base) and models.model(run.params, self.cell).stored:
             return [], 0
         try:
             return models.sent(run.params, self.cell, run.texts(self.of_base.rows)), 0
@@ -312,12 +311,18 @@ class Part:
 
     def _made(self) -> pd.DataFrame:
         """Compute the part's rows, with columns for languages and model; errors name the part."""
+        code = inspect.unwrap(self.table.make).__code__
+        place = f"{self.place} ({Path(code.co_filename).name}:{code.co_firstlineno})"
         try:
             rows, units = self._computed()
         except (NbkitError, MemoryError):
             raise
         except Exception as error:  # whatever a study's own code raises
-            raise NbkitError(f"{self.place} ({_source(self.table.make)}): {type(error).__name__}: {error}") from error
+            raise NbkitError(f"{place}: {type(error).__name__}: {error}") from error
+        if not hasattr(rows, "columns"):
+            raise NbkitError(f"{place}: a DataFrame is expected, found {rows!r:.60}")
+        if lacking := [name for name in self.table.columns if name not in rows] if len(rows) else []:
+            raise NbkitError(f"{place}: no column '{lacking[0]}', which is declared")
         names = dict(zip((*self.run.study.of, "model"), self.run.names(self.cell), strict=True))
         if not self.cell.model and "model" in rows:
             del names["model"]  # a table of several models
@@ -341,7 +346,7 @@ class Part:
             if whole.startswith(EACH):
                 given[whole] = self._of_each(study.by_name[name])
             elif whole:
-                given[whole] = self._whole(study.by_name[name])
+                given[whole] = self._whole(study.by_name[name], self.cell)
             else:
                 given[name] = given[f"part_of_{name}"] = self.beside(study.by_name[name]).rows
                 if not len(given[name]):
@@ -350,15 +355,15 @@ class Part:
             given["answers"] = run.answers(self.cell, given[self.base.name])  # type: ignore[union-attr]
         made = self.table.make(**{name: given[name] for name in needs})
         if not self.table.has_units:
-            return self._checked(made), 0
+            return made, 0
         if isinstance(made, tuple):
-            return self._checked(made[0]), made[1]
+            return made
         units = list(islice(made, given["n"]))
         rows = [{"unit": self.start + i, **row} for i, rows in enumerate(units) for row in rows]
         contents = ((value for name, value in row.items() if name != "unit") for row in rows)
         ids = [row.get("item") or item_id(*self.cell[:2], *own) for row, own in zip(rows, contents, strict=True)]
         table = stacked([pd.DataFrame(rows)], ["unit", *columns])
-        return self._checked(table.assign(item=pd.Series(ids, dtype="str"))), len(units)
+        return table.assign(item=pd.Series(ids, dtype="str")), len(units)
 
     def _ask(self, cell: Cell, texts: Sequence[str]) -> list[Any]:
         """A model's answers to texts."""
@@ -366,29 +371,21 @@ class Part:
 
     def _of_each(self, table: Table) -> pd.DataFrame:
         """*table* of every model for this part's languages, in one: of the same units if they share their base."""
-        cells, study = self.run.with_models(self.cell), self.run.study
+        study = self.run.study
         same_units = self.base is not None and self.base is study.base_of(table)
-        parts = (replace(self, table=table, cell=cell) for cell in cells)
+        parts = (replace(self, table=table, cell=cell) for cell in self.run.with_models(self.cell))
         tables = [part.rows if same_units else self._whole(table, part.cell) for part in parts]
         return stacked(tables, [*table.columns, *study.of, "model"])
 
-    def _whole(self, table: Table, cell: Cell | None = None) -> pd.DataFrame:
-        """All of another table of the same cell, or of *cell*; nobody may change it."""
+    def _whole(self, table: Table, cell: Cell) -> pd.DataFrame:
+        """All of another table of *cell*; nobody may change it."""
         parts = []
-        for first in self.run.parts_of(table, cell or self.cell):
+        for first in self.run.parts_of(table, cell):
             for part in first.with_following():
                 part.compute(follow=False)
                 parts.append(part)
         key = (self.run.store.url, *(_short(part.config) for part in parts))
         return latest(_WHOLE, key, 4, lambda: stacked((part.rows for part in parts), table.columns))
-
-    def _checked(self, made: Any) -> pd.DataFrame:
-        """The rows of a table, if it has the columns that it declares."""
-        if not hasattr(made, "columns"):
-            raise NbkitError(f"{self.place} ({_source(self.table.make)}): a DataFrame is expected, found {made!r:.60}")
-        if lacking := [name for name in self.table.columns if name not in made] if len(made) else []:
-            raise NbkitError(f"{self.place} ({_source(self.table.make)}): no column '{lacking[0]}', which is declared")
-        return made
 
 
 #: Whole tables, of which several parts are made one after the other, by where they are stored; the last few.
@@ -413,8 +410,7 @@ def fill_part(
     params: Mapping[str, Any], schema: str, table: str, cell: Sequence[str], corpus: str, start: int, follow: bool
 ) -> None:
     """Unit of work: compute one part of a table and, with *follow*, the next ones."""
-    module, _, name = schema.partition(":")
-    checked = getattr(import_module(module), name)(**params)
+    checked = resolve_name(schema)(**params)
     study = checked.study
     Part(Run(study, checked), study.table(table), Cell(*cell), corpus, start).compute(follow)
 
@@ -483,9 +479,3 @@ def item_id(*values: Any) -> str:
 def _short(key: Mapping[str, Any]) -> str:
     """A short digest of a store key."""
     return hashlib.blake2b(json.dumps(key, sort_keys=True).encode(), digest_size=10).hexdigest()
-
-
-def _source(function: Callable[..., Any]) -> str:
-    """The file and the line of a function."""
-    code = inspect.unwrap(function).__code__
-    return f"{Path(code.co_filename).name}:{code.co_firstlineno}"

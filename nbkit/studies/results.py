@@ -38,7 +38,7 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.files import json_rows
 from nbkit.registry import Registry
 from nbkit.studies import exports
-from nbkit.studies.behaviours import Behaviour, Judged, behaviour_of
+from nbkit.studies.behaviours import Behaviour, Columns, Judged, behaviour_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,13 +108,12 @@ class Outcomes:
 
     def _as_measured(self, rows: pd.DataFrame, values: pd.Series, judged: Judged) -> pd.DataFrame:
         """Rows of one measure with the columns of `measured`."""
-
-        columns = self.behaviour.outcomes
-        wanted: Any = judged.groups if judged.groups is not None else columns.groups if columns else ()
+        columns = self.behaviour.outcomes or Columns(measures={})
+        wanted: Any = columns.groups if judged.groups is None else judged.groups
         named = wanted if isinstance(wanted, Mapping) else {each: each for each in wanted}
         verdicts = _verdicts(rows, values, judged.verdict)
         reasons = rows[judged.reason].fillna("").where(verdicts != "pass", "") if judged.reason in rows else ""
-        cluster = rows[judged.cluster or (columns.cluster if columns else "unit")].astype(str)
+        cluster = rows[judged.cluster or columns.cluster].astype(str)
         found = rows[["item", "model", "source_language", "target_language"]].rename(columns={"model": "system"})
         found = found.assign(value=values.astype(float), verdict=verdicts, reason=reasons, cluster=cluster)
         groups = {f"{GROUP}{name}": _as_text(rows[str(column)]) for name, column in named.items() if column in rows}
@@ -181,10 +180,6 @@ def spans_of(value: Any) -> list[dict[str, Any]]:
 # Where outcomes come from.
 
 
-#: Columns of outcomes, also of a run that has no model.
-_ALWAYS = ("table", "item", "unit", "source_language", "target_language", "model")
-
-
 def computed(params: Any, texts: bool = False) -> Outcomes:
     """The outcomes of a run; what is missing is computed first."""
     import pandas as pd
@@ -204,15 +199,12 @@ def read_outcomes(
     """
 
     if path.suffix == ".parquet":
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
         about = exports.read_declaration(path)
         names = [name for name in pq.read_schema(path).names if texts or name not in exports.TEXTS]
-        try:
-            table = pq.read_table(path, columns=names, filters=[("item", "<", below)] if below else None)
-        except (OSError, pa.ArrowException) as error:
-            raise DataError(f"not readable as Parquet ({error}); delete it and run again", path) from None
+        filters = [("item", "<", below)] if below else None
+        table = exports.read_parquet(pq.read_table, path, columns=names, filters=filters)
         return [_of_declaration(table.to_pandas(), about, path)]
     if path.suffix == ".jsonl" and studies is not None:
         rows = _read_jsonl(path)
@@ -236,8 +228,7 @@ def _read_jsonl(path: Path) -> pd.DataFrame:
 
 def _check_columns(rows: pd.DataFrame) -> None:
     """Raise `NbkitError` for a table without the columns of outcomes."""
-    needed = ("study", "item", "unit", "source_language", "target_language", "model")
-    if lacking := [name for name in needed if name not in rows]:
+    if lacking := [name for name in ("study", *exports.COLUMNS[1:]) if name not in rows]:
         raise NbkitError(
             f"not a table of outcomes: lacks {', '.join(lacking)}; write one with `nbkit outcomes RUN --output FILE`"
         )
@@ -262,7 +253,7 @@ def _of_declaration(rows: pd.DataFrame, about: Mapping[str, Any], path: Path | s
             f"what it says of its outcomes cannot be read ({place}: {error.errors()[0]['msg']}): write it again, with "
             "`nbkit outcomes RUN`", path,
         ) from None  # fmt: skip
-    rows = rows if len(rows) else rows.reindex(columns=list(dict.fromkeys([*_ALWAYS, *rows])))
+    rows = rows if len(rows) else rows.reindex(columns=list(dict.fromkeys([*exports.COLUMNS, *rows])))
     return Outcomes(about["study"], rows, behaviour, tuple(about.get("findings", ())))
 
 

@@ -36,11 +36,6 @@ _KEYED = ("nbkit/models/", "nbkit/store/", *(f"nbkit/studies/{name}.py" for name
 _FILL_PART = f"{fill_part.__module__}:{fill_part.__name__}"
 
 
-def _nothing(*_: Any) -> Any:
-    """None, whatever the arguments: the default of what a table declares."""
-    return None
-
-
 @dataclass(frozen=True)
 class Table:
     """A table of a study, called as the function that makes it. The function's arguments say how it is computed:
@@ -70,8 +65,8 @@ class Table:
     """
 
     make: Callable[..., Any]
-    inputs: Callable[..., Any] = _nothing
-    size: Callable[..., int | None] = _nothing
+    inputs: Callable[..., Any] = lambda *_: None
+    size: Callable[..., int | None] = lambda *_: None
     unit: int = 1000
     corpora: Callable[[Any, Cell], Iterable[str]] | None = None
     asks: Callable[[Any], bool] = lambda params: True
@@ -161,12 +156,13 @@ class Study:
         run, declared, found = Run(self, params), self.table(table), []
         run.fill([table])
         for part in run.parts(declared):
-            rows = part.rows
+            if not len(rows := part.rows):  # a table without rows may not know its columns
+                continue
             for name in columns or ():
-                if len(rows) and name not in rows:
+                if name not in rows:
                     raise UnknownNameError(f"column of the table '{table}'", name, map(str, rows))
-            rows = rows if where is None or not len(rows) else rows.loc[where]
-            found.append(rows if columns is None or not len(rows) else rows[list(columns)])
+            rows = rows if where is None else rows.loc[where]
+            found.append(rows if columns is None else rows[list(columns)])
         own = ("unit", "item") if declared.has_units else ()
         return stacked(found, columns or [*own, *declared.columns, *self.of, "model"])
 
@@ -244,7 +240,7 @@ class Study:
         """What each system of files (`outputs:`) lacks of the texts that are known before anything is translated."""
         run = Run(self, params)
         for cell in (cell for cell in run.cells if cell.model):
-            model = Use(self.models, cell.model, self.models.langs(cell)).model
+            model = self.models.model(params, cell)
             if model.stored:
                 continue
             firsts = [each for table in self.tables if run.has(table, cell) for each in run.parts_of(table, cell)]
@@ -283,15 +279,14 @@ class Study:
         parts = [part for table in self.tables for part in run.parts(table) if not part.is_there]
         counted: dict[Cell, set[str]] = defaultdict(set)
         for part in sorted(parts, key=lambda part: (self.depth(part.table), part.cell.model)):
-            asks = run.asks_model(part.table)
             known, most = part.questions() if count else ([], 0)
             texts = [text for text in known if text not in counted[part.cell]]
             counted[part.cell].update(texts)  # several tables may ask the same
             n, left = len(texts) + most, len(self.models.unanswered(params, part.cell, texts)) if texts else most
             if count and part.table.counts is not None:
                 n, left = part.table.counts(params, part.cell, part.of_base.rows)
+            on_gpu = run.asks_model(part.table) and dump.get("device") != "cpu"
             counts = {"stage": self.depth(part.table) + 1, "texts": n, "stored": n - left, "left": left}
-            on_gpu = asks and dump.get("device") != "cpu"
             found.append(Unit(part.place, _FILL_PART, part.arguments, **counts, runs_models=on_gpu))
         return found
 

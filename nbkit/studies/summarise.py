@@ -30,6 +30,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -124,9 +125,16 @@ def summarise(
     is_frame = isinstance(outcomes, pd.DataFrame)
     sums = (_sums_of_frame if is_frame else _sums_of_relation)(outcomes, value, names, cells, clusters, min_n)
     rows = []
-    for place, group in enumerate(_in_groups(sums)):
-        _check_range(group, value, within)
-        rows.append((place, group.value, *_bounds(group, interval, within), group.n, len(group.influence)))
+    for place, own in enumerate(_members(sums.groups)):
+        theta, influence, weights = float(sums.values[place]), sums.influence[own], sums.weights[own]
+        means = sums.shares[own] / weights  # of each cluster, that of its values as they weigh in θ
+        _check_range(means, value, within)
+        if interval == "mean":
+            ends = influence_bounds(theta, influence, values=means, weights=weights, within=within)
+        else:
+            fewest, most = 1 / float((weights**2).sum()), float(sums.most[place])
+            ends = share_bounds(min(max(theta, 0.0), 1.0), _variance(influence), fewest=fewest, most=most)
+        rows.append((place, theta, *ends, sums.n[place], len(own)))
     return _table(sums.keys, names, rows, _SUMMARY)
 
 
@@ -146,17 +154,6 @@ class _Sums(NamedTuple):
     influence: np.ndarray
     weights: np.ndarray
     shares: np.ndarray
-
-
-class _Group(NamedTuple):
-    """The sums of one group. means: of each cluster, the mean of its values as they weigh in θ."""
-
-    value: float
-    n: int
-    most: float
-    influence: np.ndarray
-    weights: np.ndarray
-    means: np.ndarray
 
 
 def _sums_of_frame(
@@ -194,58 +191,38 @@ def _sums_of_relation(
     rows = _projected(relation, {_VALUE: value, _ALL: "0"}, list(dict.fromkeys([*cells, *cluster])))
     rows = rows.filter(f"{_VALUE} IS NOT NULL")
     names = [list(map(_quoted, dict.fromkeys([_ALL, *each]))) for each in (cells, by, [*by, *cluster])]
-    quoted, groups = ", ".join(names[0]), ", ".join(names[1])
-    known = f"""
-        WITH cells AS (
-            SELECT {quoted}, count(*) AS n, sum({_VALUE}) AS total,
-                   max(({_VALUE} <> round({_VALUE}))::INTEGER) AS fractions
-            FROM {_ROWS} GROUP BY {quoted} HAVING count(*) >= {int(min_n)}),
-        known AS (
-            SELECT *, (dense_rank() OVER (ORDER BY {groups}) - 1)::INTEGER AS code, total / n AS mean,
-                   1 / (count(*) OVER (PARTITION BY {groups}) * n) AS each
-            FROM cells)"""
-    keys = rows.query(_ROWS, f"{known} SELECT * FROM known ORDER BY code").df()
+    of_cell, of_group = ", ".join(names[0]), ", ".join(names[1])
+    facts = f"count(*) AS _n, avg({_VALUE}) AS _mean, max(({_VALUE} <> round({_VALUE}))::INTEGER) AS _fractions"
+    known = rows.aggregate(f"{of_cell}, {facts}", of_cell).filter(f"_n >= {int(min_n)}")
+    places = f"(dense_rank() OVER (ORDER BY {of_group}) - 1)::INTEGER AS _code"
+    known = known.project(f"*, {places}, 1 / (count(*) OVER (PARTITION BY {of_group}) * _n) AS _each")
+    keys = known.order("_code").df()
     alike = " AND ".join(f"r.{name} IS NOT DISTINCT FROM k.{name}" for name in names[0])
     own = ", ".join(f"r.{name}" for name in names[2])
-    sums = rows.query(_ROWS, f"""{known}
-        SELECT code, sum((r.{_VALUE} - k.mean) * k.each) AS influence, sum(k.each) AS weight,
-               sum(r.{_VALUE} * k.each) AS share
-        FROM {_ROWS} r JOIN known k ON {alike} GROUP BY code, {own}""").fetchnumpy()  # fmt: skip
-    code = keys["code"].to_numpy(int)
-    of_groups = _of_groups(code, *(keys[name].to_numpy(float) for name in ("n", "mean", "fractions")))
+    added = f"sum(({_VALUE} - _mean) * _each), sum(_each), sum({_VALUE} * _each)"
+    both = rows.set_alias("r").join(known.set_alias("k"), alike)
+    sums = both.aggregate(f"_code, {added}", f"_code, {own}").fetchnumpy()
+    code = keys["_code"].to_numpy(int)
+    of_groups = _of_groups(code, *(keys[name].to_numpy(float) for name in ("_n", "_mean", "_fractions")))
     return _Sums._make([keys.iloc[_first(code)], *of_groups, *map(np.asarray, sums.values())])
 
 
-#: The column of what is evaluated, and of what all rows share; what queries call a relation.
-_VALUE, _ALL, _ROWS = "_value", "_all", "_rows"
+#: The column of what is evaluated, and of what all rows share.
+_VALUE, _ALL = "_value", "_all"
 
 
-def _in_groups(sums: _Sums) -> Iterator[_Group]:
-    """The sums of each group."""
-    order = np.argsort(sums.groups, kind="stable")
-    edges = np.searchsorted(sums.groups, np.arange(len(sums.values) + 1), sorter=order)
-    for value, n, most, start, end in zip(sums.values, sums.n, sums.most, edges, edges[1:], strict=False):
-        own = order[start:end]
-        weights = sums.weights[own]
-        yield _Group(float(value), int(n), float(most), sums.influence[own], weights, sums.shares[own] / weights)
+def _variance(influence: np.ndarray) -> float:
+    """The sampling variance of a statistic, from what each cluster adds to it; NaN with a single cluster."""
+    n = len(influence)
+    return float((influence**2).sum()) * n / (n - 1) if n > 1 else float("nan")
 
 
-def _bounds(group: _Group, interval: IntervalOf, within: tuple[float, float] | None) -> tuple[float, float]:
-    """The two ends of the confidence interval of a group's value."""
-    if interval == "mean":
-        return influence_bounds(group.value, group.influence, values=group.means, weights=group.weights, within=within)
-    units = len(group.influence)
-    variance = float((group.influence**2).sum()) * units / (units - 1) if units > 1 else float("nan")
-    fewest = 1 / float((group.weights**2).sum())
-    return share_bounds(min(max(group.value, 0.0), 1.0), variance, fewest=fewest, most=group.most)
-
-
-def _check_range(group: _Group, value: str, within: tuple[float, float] | None) -> None:
+def _check_range(means: np.ndarray, value: str, within: tuple[float, float] | None) -> None:
     """Raise `NbkitError` if a cluster's mean lies outside of *within*; networks' single precision may, slightly."""
     if within is None:
         return
     slack = 1e-6 * max(1.0, *(abs(end) for end in within if np.isfinite(end)))
-    least, most = float(group.means.min()), float(group.means.max())
+    least, most = float(means.min()), float(means.max())
     if least < within[0] - slack or most > within[1] + slack:
         raise NbkitError(
             f"summarise: '{value}' has values from {least:.4g} to {most:.4g}, outside of {within[0]:g} to "
@@ -293,9 +270,8 @@ def of_sums(
     frame = _columns(outcomes, {}, [*names, *_list(cluster), *columns])
     frame = frame[frame[columns].notna().all(axis=1)]
     rows = []
-    for code, group in _split(frame, names):
+    for code, group, units in _split(frame, names, cluster):
         each = np.stack(group[sums].to_list()) if isinstance(sums, str) else group[columns].to_numpy()
-        units = _codes(group, _list(cluster))
         parts = np.zeros((units.max() + 1, each.shape[1]))
         np.add.at(parts, units, each.astype(float))
         whole = parts.sum(axis=0)
@@ -381,9 +357,9 @@ def correlate(outcomes: Any, x: str, y: str, by: Names = (), *, cluster: Names =
     names = _list(by)
     frame = _columns(outcomes, {"_x": x, "_y": y}, [*names, *_list(cluster)])
     rows = []
-    for code, group in _split(frame, names):
+    for code, group, units in _split(frame, names, cluster):
         sides = group["_x"].to_numpy(float), group["_y"].to_numpy(float)
-        rows.append((code, *spearman_of_clusters(*sides, units=_codes(group, _list(cluster)))))
+        rows.append((code, *spearman_of_clusters(*sides, units=units)))
     return _table(frame, names, rows, ["value", "low", "high", "p", "n"])
 
 
@@ -421,13 +397,13 @@ def strengths(outcomes: Any, score: str, yes: str, by: Names = (), *, cluster: N
     frame = _columns(outcomes, {"_score": score, "_yes": yes}, [*names, *_list(cluster)])
     frame = frame[frame["_score"].notna() & frame["_yes"].notna()]
     rows = []
-    for code, group in _split(frame, names):
+    for code, group, units in _split(frame, names, cluster):
         scores, chosen = group["_score"].to_numpy(float), group["_yes"].to_numpy(float) != 0
         found = rank_biserial(scores[chosen], scores[~chosen])
         ends, limits = (np.nan, np.nan), dict.fromkeys(COHEN, np.nan)
         if found.n_first and found.n_second:
             limits = adjusted_thresholds(found.base_rate)
-            ends = _strength_bounds(scores, chosen, found.rbc, _codes(group, _list(cluster)))
+            ends = _strength_bounds(scores, chosen, found.rbc, units)
         rows.append((code, found.rbc, *ends, found.p, found.n_first, found.n_second, *limits.values()))
     return _table(frame, names, rows, ["value", "low", "high", "p", "n_yes", "n_no", "small", "medium", "large"])
 
@@ -439,10 +415,9 @@ def _strength_bounds(scores: np.ndarray, chosen: np.ndarray, rbc: float, units: 
         others = np.sort(sign * scores[~own])
         below, upto = (np.searchsorted(others, sign * scores[own], side) for side in ("left", "right"))
         added[own] = ((below + upto) / (2 * len(others)) - theta) / own.sum()
-    influence = np.bincount(units, added)
-    n, sizes = len(influence), (len(np.unique(units[chosen])), len(np.unique(units[~chosen])))
-    variance = float((influence**2).sum()) * n / (n - 1) if n > 1 else float("nan")
-    low, high = share_bounds(theta, variance, fewest=min(sizes), most=float(chosen.sum()) * float((~chosen).sum()))
+    fewest = min(len(np.unique(units[chosen])), len(np.unique(units[~chosen])))
+    most = float(chosen.sum()) * float((~chosen).sum())
+    low, high = share_bounds(theta, _variance(np.bincount(units, added)), fewest=fewest, most=most)
     return 2 * low - 1, 2 * high - 1
 
 
@@ -493,15 +468,13 @@ def difference(
     keys = list(dict.fromkeys([*names, *over, *cluster, *_list(item)]))
     frame = _columns(outcomes, {_VALUE: value}, [*keys, between])
     means = frame.groupby([*keys, between], sort=False, observed=True, dropna=False)[_VALUE].mean().reset_index()
-    systems = list(dict.fromkeys(means[between]))
-    sides = {system: means.loc[means[between] == system, [*keys, _VALUE]] for system in systems}
+    sides = {system: own[[*keys, _VALUE]] for system, own in means.groupby(between, sort=False)}
     tables = []
-    for place, a in enumerate(systems):
-        for b in systems[place + 1 :]:
-            both = sides[a].merge(sides[b], on=keys, suffixes=("_a", "_b"))
-            apart = both[keys].assign(**{value: both[f"{_VALUE}_a"] - both[f"{_VALUE}_b"]})
-            table = summarise(apart, value, names, within=within, **how)
-            tables.append(pd.concat([pd.DataFrame({"a": a, "b": b}, index=table.index), table], axis=1))
+    for a, b in combinations(sides, 2):
+        both = sides[a].merge(sides[b], on=keys, suffixes=("_a", "_b"))
+        apart = both[keys].assign(**{value: both[f"{_VALUE}_a"] - both[f"{_VALUE}_b"]})
+        table = summarise(apart, value, names, within=within, **how)
+        tables.append(pd.concat([pd.DataFrame({"a": a, "b": b}, index=table.index), table], axis=1))
     return pd.concat(tables, ignore_index=True) if tables else _table(frame, ["a", "b", *names], [], _SUMMARY)
 
 
@@ -685,13 +658,17 @@ def _first(codes: np.ndarray) -> np.ndarray:
     return np.unique(codes, return_index=True)[1]
 
 
-def _split(frame: pd.DataFrame, by: list[str]) -> Iterator[tuple[int, pd.DataFrame]]:
-    """The rows of each group, with the place of its first row."""
-    codes = _codes(frame, by)
-    order, first = np.argsort(codes, kind="stable"), _first(codes)
-    edges = np.searchsorted(codes[order], np.arange(len(first) + 1))
-    for place, start, end in zip(first, edges, edges[1:], strict=False):
-        yield int(place), frame.iloc[order[start:end]]
+def _members(codes: np.ndarray) -> list[np.ndarray]:
+    """The places of each code, in the order of the codes."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1) if len(codes) else []
+
+
+def _split(frame: pd.DataFrame, by: list[str], cluster: Names) -> Iterator[tuple[int, pd.DataFrame, np.ndarray]]:
+    """Of each group the place of its first row, its rows, and the number of each row's cluster."""
+    for own in _members(_codes(frame, by)):
+        rows = frame.iloc[own]
+        yield int(own[0]), rows, _codes(rows, _list(cluster))
 
 
 def _table(keys: pd.DataFrame, by: list[str], rows: list[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:

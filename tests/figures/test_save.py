@@ -10,8 +10,8 @@ import pytest
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 
+from nbkit.figures import draw, styles, theme
 from nbkit.figures import panels as save
-from nbkit.figures import styles, theme
 from nbkit.studies import notebook
 
 
@@ -37,7 +37,7 @@ def test_a_figure_is_kept_as_pdf_and_handed_on(folder: Path) -> None:
 
 def test_a_copy_is_drawn_again_only_where_the_figure_changed(folder: Path) -> None:
     with theme.style():
-        figure, ((panel,),) = save.grid(1, 1, theme.WIDTH, 3)
+        figure, ((panel,),) = draw.figure()
         panel.plot([1, 2])
     save.save_figure(save.Picture(figure), "fig1")
     copy = folder / "figures/fig1.pdf"
@@ -94,11 +94,11 @@ def width(path: Path) -> float:
 
 def test_what_does_not_fit_a_column_has_no_copy_for_one(folder: Path) -> None:
     with theme.style():
-        figure, ((left, right),) = save.grid(1, 2, theme.WIDTH, 3)
+        figure, ((left, right),) = draw.figure(1, 2)
         left.plot([1, 2])
         right.plot([2, 1])
         save.save_figure(save.Picture(figure), "beside")
-        figure, ((panel,),) = save.grid(1, 1, theme.WIDTH, 3)
+        figure, ((panel,),) = draw.figure()
         marks = panel.plot([1, 2], label="a name of a system that is as long as names of systems are, and then some")
         legend = figure.legend(handles=marks, loc="outside lower center", ncols=3)
         save.save_figure(save.Picture(figure), "long")
@@ -108,7 +108,7 @@ def test_what_does_not_fit_a_column_has_no_copy_for_one(folder: Path) -> None:
 
 def test_copies_for_a_paper_fit_its_page_and_the_figure_keeps_its_size(folder: Path) -> None:
     with theme.style():
-        figure, ((panel,),) = save.grid(1, 1, theme.WIDTH, 3)
+        figure, ((panel,),) = draw.figure()
         panel.plot([1, 2])
         panel.set_xlabel("tokens")
     save.save_figure(save.Picture(figure), "fig1")

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 import nbkit
-from nbkit.figures import panels, styles, theme
+from nbkit.figures import draw, panels, styles, theme
 
 
 def test_a_word_that_never_ends_does_not_widen_a_table():
@@ -42,7 +42,7 @@ def test_marks_of_few_units_are_hollow_and_explained_once_a_figure():
     rows = pd.DataFrame({"value": [0.5, 0.4], "low": [0.4, 0.1], "high": [0.6, 0.8], "n": [30, 29]})
     look = theme.Look("a", "#111111", "o")
     with theme.style():
-        figure, axes = panels.grid(1, 2, 5, 2)
+        figure, axes = draw.figure(1, 2)
         for panel in axes[0]:
             panels.intervals(panel, rows, [0, 1], look)
     marks = [each for panel in axes[0] for each in panel.collections if len(each.get_offsets()) == 2]
@@ -51,7 +51,7 @@ def test_marks_of_few_units_are_hollow_and_explained_once_a_figure():
         "N below 30: read with care"
     ]
     with theme.style():
-        figure, axes = panels.grid(1, 1, 5, 2)
+        figure, axes = draw.figure()
         panels.intervals(axes[0, 0], rows.assign(n=30), [0, 1], look)
     assert not figure.legends
 

@@ -105,8 +105,8 @@ def test_the_influence_of_a_cluster_is_what_more_of_it_changes() -> None:
     def value(rows: pd.DataFrame) -> float:
         return float(rows.groupby("kind")["beta"].mean().mean())
 
-    (group,) = module._in_groups(module._sums_of_frame(frame, "beta", [], ["kind"], ["unit"], 1))
-    found = dict(zip(frame["unit"].unique(), group.influence, strict=True))
+    sums = module._sums_of_frame(frame, "beta", [], ["kind"], ["unit"], 1)
+    found = dict(zip(frame["unit"].unique(), sums.influence, strict=True))
     many = pd.concat([frame] * 1000)
     for unit, influence in found.items():
         more = pd.concat([many, frame[frame["unit"] == unit]])
@@ -387,6 +387,12 @@ def test_a_relation_gives_what_a_dataframe_gives(function, keys, tmp_path) -> No
         )
         keys = keys[2:]
     same(ours, theirs, keys)
+
+
+def test_columns_of_a_relation_may_have_the_names_of_what_is_summed(tmp_path) -> None:
+    frame = made().rename(columns={"kind": "mean", "language": "code", "unit": "each"})
+    how = {"by": "code", "average_over": "mean", "cluster": "each", "within": None}
+    same(summarise(frame, "beta", **how), summarise(relation(frame, str(tmp_path)), "beta", **how), ["code"])
 
 
 def test_lists_of_sums_in_a_relation(tmp_path) -> None:

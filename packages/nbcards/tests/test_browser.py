@@ -18,7 +18,7 @@ import pytest
 from cards_cases import write_outcomes
 
 from nbcards import browser
-from nbkit.figures import panels, styles, theme
+from nbkit.figures import draw, panels, styles, theme
 from nbkit.report import site as report
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
@@ -77,7 +77,7 @@ def folder(tmp_path: Path) -> Path:
     table = pd.DataFrame({"language": ["de", "de"], "model": ["alpha", "beta"], "bleu": [0.5, 0.4], "n": [40, 40]})
     shown = styles.styled(table, caption="Scores")
     with theme.style():
-        figure, axes = panels.grid(1, 1, 4, 2)
+        figure, axes = draw.figure()
         rates = table.assign(value=0.5, low=0.4, high=0.6)
         panels.intervals(axes[0, 0], rates, [0, 1], theme.Look("x", "#0072B2", "o"))
         figure.savefig(tmp_path / "figure.svg")
