@@ -70,7 +70,7 @@ def _find_normalised(text: str, lang: str) -> list[Quantity]:
         return []
     found = _joined(text, found, "before_percent" in rules.data)
     for span, _ in rules.idioms.finditer(text):
-        for i in _within(found, *span):
+        for i in within(found, *span):
             found[i] = replace(found[i], certainty=WEAK, lexical=True)
     return _ranged(text, found)
 
@@ -78,7 +78,7 @@ def _find_normalised(text: str, lang: str) -> list[Quantity]:
 _Spanned = TypeVar("_Spanned", Number, Quantity)
 
 
-def _within(items: Sequence[_Spanned], start: int, end: int) -> range:
+def within(items: Sequence[_Spanned], start: int, end: int) -> range:
     """The indices of the *items* that overlap with the characters from *start* to *end*."""
     first = bisect_right(items, start, key=lambda item: item.span[1])
     return range(first, bisect_left(items, end, lo=first, key=lambda item: item.span[0]))
@@ -88,7 +88,7 @@ def _add_worded(text: str, numbers: Sequence[Number], found: list[Quantity], rul
     """Add the words that mean a number (*fortnight*) to *found*; the indices of the *numbers* that they cover."""
     covered: set[int] = set()
     for (a, b), ((value, *also), unit) in rules.words.finditer(text):
-        overlapping = _within(numbers, a, b)
+        overlapping = within(numbers, a, b)
         spans = [numbers[i].span for i in overlapping]
         if all(a <= s[0] and s[1] <= b and (unit or s != (a, b)) for s in spans):
             covered.update(overlapping)
