@@ -177,13 +177,12 @@ def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
 
     def dashed(quantity: Quantity) -> bool:
         """Whether the sign of *quantity* is a dash: *other* has one before the same number, or both begin with one."""
+        if quantity.value >= 0 or quantity.surface[0] not in "-－–":
+            return False
         dash = rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{re.escape(quantity.surface[1:])}(?!\d)"
         return (quantity.span[0] == 0 and other[:1] in tuple("-–—")) or re.search(dash, other) is not None
 
-    return [
-        replace(q, also=(*q.also, -q.value)) if q.value < 0 and q.surface[0] in "-－–" and dashed(q) else q
-        for q in quantities
-    ]
+    return [replace(q, also=(*q.also, -q.value)) if dashed(q) else q for q in quantities]
 
 
 def _match_by_parts(left: _Rest, right: _Rest, text: str) -> Iterator[tuple[Quantity, Quantity, Relation]]:
@@ -365,12 +364,9 @@ def _verdicts_on_unmatched(
 
 def _in_low_range(quantity: Quantity, others: Iterable[Quantity]) -> bool:
     """Whether *quantity* is an end of a low range, *2-3* or *two or three*, which may be said as *a few*."""
-    return quantity.value <= 10 and any(
-        abs(other.value - quantity.value) == 1
-        and other.value <= 10
-        and min(abs(other.span[0] - quantity.span[1]), abs(quantity.span[0] - other.span[1])) <= 6
-        for other in others
-    )
+    low = [other for other in others if other.value <= 10 and abs(other.value - quantity.value) == 1]
+    gaps = [abs(other.span[0] - quantity.span[1]) for other in low] + [abs(quantity.span[0] - o.span[1]) for o in low]
+    return quantity.value <= 10 and min(gaps, default=7) <= 6
 
 
 def _stutters(quantity: Quantity, matched: Iterable[Quantity], target: str) -> bool:

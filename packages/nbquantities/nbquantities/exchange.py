@@ -14,7 +14,7 @@ from itertools import combinations, product
 from operator import itemgetter
 from typing import TypeAlias
 
-from nbquantities.kinds import JOIN
+from nbquantities.kinds import JOINTS
 from nbquantities.measures import Quantity
 from nbquantities.relations import MOST_COMPARED, in_unit, meanings
 
@@ -79,7 +79,7 @@ def _order_reversed(source: str, target: str, a: Quantity, b: Quantity, c: Quant
     gaps = source[a.span[1] : c.span[0]], target[d.span[1] : b.span[0]]
     if ranged:
         return 0 < len(gaps[1]) <= 8
-    return all(JOIN.fullmatch(gap) and not _SCORE.search(gap) for gap in gaps)
+    return all(JOINTS["share"].fullmatch(gap) and not _SCORE.search(gap) for gap in gaps)
 
 
 # ----------------------------------------------------------------------------

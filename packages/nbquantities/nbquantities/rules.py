@@ -71,9 +71,12 @@ class Rules:
             name: re.compile(filled_in(pattern, fills | {"words": either(lists.get(name, ()))}) or "", re.IGNORECASE)
             for name, pattern in common["lists"].items()
         }
-        known, words_of_language = {"han": self.han, **data}, {"counters": f"[{data.get('counters', '')}]"}
-        around = [rule for rule in common["around"] if "if" not in rule or known.get(rule["if"])]
-        patterns = [filled_in(rule["is"], words_of_language) or "" for rule in around]
+        tight, norm, counters = not numbers.get("loose_space"), clock.get("norm"), f"[{data.get('counters', '')}]"
+        known = {"any": True, "han": self.han, "spaced": not self.han, "tight": tight, "hours_24": norm == 24}
+        #: What the field *if* of a shared rule can ask for, and whether it holds in the language.
+        self.conditions = known | {"comma_groups": bool(data.get("comma_groups"))}
+        around = [rule for rule in common["around"] if self.conditions[rule.get("if", "any")]]
+        patterns = [filled_in(rule["is"], {"counters": counters}) or "" for rule in around]
         self.around = list(zip(map(re.compile, patterns), around, strict=True))
         self.any_around = re.compile("|".join(patterns))
         self.months = _months(lang, data)

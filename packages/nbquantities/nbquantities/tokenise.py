@@ -175,7 +175,8 @@ _SECTION, _UNITS = re.compile("([௦-௯]*)([௰௱]?)"), {"": 1, "௰": 10, "�
 # ----------------------------------------------------------------------------
 # Words: how they are looked up.
 
-SOLID = frozenset({"add", "multiply", "scale"})
+_MULTIPLIERS = ("multiply", "scale")
+SOLID = frozenset({"add", *_MULTIPLIERS})
 
 
 #: A word: letters and marks of the scripts in which number words are spelled.
@@ -222,13 +223,9 @@ VULGAR = "¼½¾⅕⅖⅗⅘⅛⅜⅝⅞"
 _TOKEN = re.compile(rf"{WORD}|({TRADITIONAL})|({LITERAL})|[{VULGAR}]")
 
 
-_COMMA = Atom("comma")
-
-
 #: Between two parts of a number: a hyphen or spaces; between the words of a phrase, an apostrophe, too (п'ять).
 _SPACES = "[ \u00a0\u2009\u202f]"
 _SPACED = re.compile(f"{_SPACES}{{1,16}}")
-_JOINT = re.compile(f"[-\u2010\u2011\u00ad]|{_SPACED.pattern}")
 _NARROW = re.compile("[ \u2009\u202f]?")
 _HYPHEN = re.compile("[-\u2010\u2011\u00ad]")
 _JOINT = re.compile(f"{_HYPHEN.pattern}|{_SPACED.pattern}")
@@ -329,7 +326,7 @@ class SpacedReader:
             return False
         last = pieces[-1]
         if self.comma and last.atom.role == "scale" and start - last.end == 2 and text.startswith(", ", last.end):
-            pieces.append(Piece(last.end, last.end + 1, _COMMA, ",", joined=True))
+            pieces.append(Piece(last.end, last.end + 1, Atom("comma"), ",", joined=True))
             return True
         touching = last.end == start and last.written is not None
         return touching or _JOINT.fullmatch(text, last.end, start) is not None
@@ -387,7 +384,7 @@ class UnspacedReader:
         self.spaced = bool(data.get("spaced"))
         self.scales = frozenset(word for word, atom in atoms.items() if atom.role == "scale")
         self.spelled = {
-            **{word: Atom("add", Decimal(value)) for word, value in data.get("spelled", _NONE)["values"].items()},
+            **{word: Atom("add", Decimal(value)) for word, value in data.get("spelled", {}).get("values", {}).items()},
             **{w: replace(a, bare=True) for w, a in atoms.items() if a.role in ("multiply", "scale", "point")},
         }
         self.syllables = re.compile(either(self.spelled))
@@ -451,29 +448,19 @@ class UnspacedReader:
         return self.spaced and below and start - last.end == 1 and text[last.end] == " "
 
 
-_NONE: dict[str, Any] = {"patterns": [], "values": {}, "signs": {}}
-
-
 def _tokens(data: dict[str, Any], atoms: dict[str, Atom]) -> Lookup:
     """What is read as one token, or skipped: patterns of common/unspaced.yaml, and the words of the language."""
-    spelled = data.get("spelled", _NONE)
-    scales = [word for word, atom in atoms.items() if atom.role == "scale"]
-    multipliers = "".join(w for w, atom in atoms.items() if atom.role in ("multiply", "scale") and len(w) == 1)
-    digits = "".join(data["digits"])
-    parts = {name: "".join(data[name]) for name in ("clock", "half_words", "point")} | {
-        "digits": digits,
-        "multipliers": multipliers,
-        "numerals": digits + multipliers,
-        "positional": "".join(each for each in data["digits"] if each not in data.get("counting", "")),
-        "single": "".join(word for word in scales if len(word) == 1),
-        "half_after": either(data["half_after"]),
-        "attached": either(data.get("attached", ())),
-        "literal": LITERAL,
-    }
+    signs = {role: "".join(w for w, a in atoms.items() if a.role == role and len(w) == 1) for role in _MULTIPLIERS}
+    parts = {name: "".join(data[name]) for name in ("clock", "half_words", "point", "digits")}
+    parts |= {name: either(data.get(name, ())) for name in ("half_after", "attached")}
+    parts |= {"single": signs["scale"], "multipliers": "".join(signs.values()), "literal": LITERAL}
+    parts["numerals"] = parts["digits"] + parts["multipliers"]
+    parts["positional"] = "".join(each for each in data["digits"] if each not in data.get("counting", ""))
     words = [re.escape(word) for word, atom in atoms.items() if atom.role != "point"]
     patterns = [("skip", _whole_word(word, parts["numerals"])) for word in sorted(data["skip"], key=len, reverse=True)]
     patterns += [("skip", filled_in(pattern, parts) or "(?!)") for pattern in data["patterns"]]
-    patterns += [("spelled", filled_in(pattern, spelled["signs"]) or "(?!)") for pattern in spelled["patterns"]]
+    if spelled := data.get("spelled"):
+        patterns += [("spelled", filled_in(pattern, spelled["signs"]) or "(?!)") for pattern in spelled["patterns"]]
     patterns += [(kind, filled_in(each, parts) or "") for kind, each in read_yaml(COMMON / "unspaced.yaml").items()]
     return Lookup([*patterns, *(("word", word) for word in sorted(words, key=len, reverse=True))])
 
