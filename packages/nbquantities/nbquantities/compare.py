@@ -140,12 +140,8 @@ def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
     return all(verdict.grade == "same" if strict else verdict.grade != "wrong" for verdict in verdicts)
 
 
-@lru_cache(maxsize=256)
-def _of_source(source: str, src: str) -> list[Quantity]:
-    """The quantities of a source text, cached, because several translations are compared with it."""
-    return find_quantities(source, src)
-
-
+#: The quantities of a source text, cached, because several translations are compared with it.
+_of_source = lru_cache(maxsize=256)(find_quantities)
 _BETWEEN_GROUPS = rf"(?:{SPACE}?[.,、]{SPACE}?|{SPACE})"
 _GROUPS = re.compile(rf"\d{_BETWEEN_GROUPS}\d{{3}}(?!\d)")
 

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations, product
 from operator import itemgetter
 from typing import TypeAlias
@@ -41,17 +42,15 @@ def exchanges(source: str, target: str, pairs: Sequence[Pair], ranges: Collectio
     pairs = sorted((p for p in pairs if not (p[0].lexical or p[1].lexical)), key=lambda pair: pair[0].span)
     if not 2 <= len(pairs) <= MOST_COMPARED:
         return
-    nearness: tuple[_Nearness, _Nearness] | None = None
+    nearness = cache(lambda: _nearness(source, target, pairs))
     done: set[int] = set()
     for (i, (a, b)), (k, (c, d)) in combinations(enumerate(pairs), 2):
         if i in done or k in done or a.value == c.value:
             continue
         found = _units_moved(a, b, c, d)
         if not found and d.span < b.span and a.kind == c.kind and b.kind == d.kind:
-            found = _order_reversed(source, target, a, b, c, d, (a.span, c.span) in ranges)
-            if not found:
-                nearness = nearness or _nearness(source, target, pairs)
-                found = _crossed(*nearness, i, k)
+            ranged = (a.span, c.span) in ranges
+            found = _order_reversed(source, target, a, b, c, d, ranged) or _crossed(*nearness(), i, k)
         if found:
             done |= {i, k}
             yield a, d

@@ -163,7 +163,7 @@ def _quantity_of(text: str, number: Number, rules: Rules) -> Quantity:
     else:
         weak = part_of_word or (kind != "percent" and _is_weak(text, (a, b), value, number, rules))
     if digits and kind == "cardinal" and number.form != "scale" and (scale := rules.scales.match(text, b)):
-        b, factor = scale
+        factor, b = scale
         value *= factor
     if digits and value > 0 and _MINUS_AFTER_WORD.fullmatch(text, max(0, a - 2), a):
         a, value = a - 1, -value  # 距离-5米
@@ -171,8 +171,8 @@ def _quantity_of(text: str, number: Number, rules: Rules) -> Quantity:
         b, value = b + 1, -value
     first = "^" if a < 8 and not text[:a].strip(" (（") else text[max(0, a - 2) : a - 1]
     window = f"{first}{text[max(0, a - 1) : a] or ' '}<{surface}>{text[b : b + 2]}"
-    special = rules.any_around.search(window) is not None
-    around = [rule for pattern, rule in rules.around if pattern.search(window)] if special else []
+    special = rules.around if rules.any_around.search(window) else ()
+    around = [rule for pattern, rule in special if pattern.search(window)]
     weak = weak or any("weak" in rule for rule in around)
     other = [(Fraction(rule.get("times", 1)), rule.get("plus", [0])) for rule in around if "weak" not in rule]
     also = tuple(value * factor + plus for factor, more in other for plus in more)
@@ -184,7 +184,7 @@ def _quantity_of(text: str, number: Number, rules: Rules) -> Quantity:
     lexical = number.form == "article" or part_of_word or (not digits and value == 0)
     span, certainty = (a, b), WEAK if weak else 1.0
     quantity = Quantity(value, kind, "", span, text[a:b], certainty, number.localised, False, also, parts, lexical)
-    if text[b : b + 1] in ("年", "년") and 1000 <= value < 2200 and value.denominator == 1:
+    if text[b : b + 1] in ("年", "년") and is_year(quantity):
         return replace(quantity, kind="date", unit="year", also=(), parts=(), lexical=False)
     if kind == "cardinal":
         quantity = measured(text, quantity, rules)

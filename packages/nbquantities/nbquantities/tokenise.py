@@ -243,7 +243,6 @@ class SpacedReader:
         attached, money = data.get("attached", {}), data.get("after_currency", {})
         self.rules = convention(lang)
         self.entry = entry
-        self.after_digits = {w: Atom("scale", Decimal(value)) for w, value in data.get("after_digits", {}).items()}
         # 3 M€: the letter of a scale may stand after a space where a currency sign follows it.
         self.attached = re.compile(rf"{either(attached)}(?![^\W_])|{_SPACES}{{0,3}}{either(attached)}(?=[{_CURRENCY}])")
         self.after_currency = re.compile(rf"{either(money)}(?![^\W_])")
@@ -256,8 +255,7 @@ class SpacedReader:
 
     def _look(self, token: str) -> Entry | bool:
         """What is known of a token: as a number word, True for what `_add_other` reads, False for any other word."""
-        other = not token[0].isalpha() or token.lower() in self.after_digits
-        return self.entry(token) or other
+        return self.entry(token) or not token[0].isalpha()
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*, left to right."""
@@ -298,10 +296,6 @@ class SpacedReader:
             pieces.append(traditional_literal(token[1], start))
         elif token[0] in VULGAR:
             self._add_vulgar(text, token[0], start, pieces)
-        elif pieces and pieces[-1].written is not None:  # 5 millions: a plural that is no number by itself
-            atom = self.after_digits.get(token[0].lower())
-            if atom is not None and self._joined(text, pieces, start):
-                pieces.append(Piece(start, token.end(), atom, token[0], joined=True))
 
     def _follows(self, text: str, tokens: list[re.Match[str]], i: int, rest: tuple[str, ...]) -> bool:
         """Whether the words of *rest* come after token *i*, each after a space or a hyphen."""
