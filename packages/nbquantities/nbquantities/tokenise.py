@@ -242,7 +242,6 @@ class SpacedReader:
         data = language_data(lang)
         attached, money = data.get("attached", {}), data.get("after_currency", {})
         self.rules = convention(lang)
-        self.entry = entry
         # 3 M€: the letter of a scale may stand after a space where a currency sign follows it.
         self.attached = re.compile(rf"{either(attached)}(?![^\W_])|{_SPACES}{{0,3}}{either(attached)}(?=[{_CURRENCY}])")
         self.after_currency = re.compile(rf"{either(money)}(?![^\W_])")
@@ -250,12 +249,9 @@ class SpacedReader:
         self.comma = bool(data.get("comma"))
         self.half_after = frozenset(data.get("half_after", ()))
         self.clock_after = re.compile(data.get("clock_after", "(?!)"))
-        self._known = lru_cache(REMEMBERED)(self._look)
+        # As a number word, True for what `_add_other` reads, False for any other word.
+        self._known = lru_cache(REMEMBERED)(lambda token: entry(token) or not token[0].isalpha())
         self._folded = lru_cache(REMEMBERED)(fold)
-
-    def _look(self, token: str) -> Entry | bool:
-        """What is known of a token: as a number word, True for what `_add_other` reads, False for any other word."""
-        return self.entry(token) or not token[0].isalpha()
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*, left to right."""
@@ -401,8 +397,9 @@ class UnspacedReader:
                 return [Piece(start, end, self.atoms[token], token)]
             case "literal":
                 return read_literal(token, start, self.rules)
-            case "decade":
-                year = self._decade(token)
+            case "decade":  # 1980 for 20世纪80年代 and 二十世纪八十年代
+                century, _, decade = re.split("(世纪|世紀)", token)
+                year = 100 * (self._below_hundred(century) - 1) + self._below_hundred(decade)
                 return [Piece(start, end, Atom("literal", year), str(year))]
             case "suffix":
                 return [Piece(start, end, Atom("scale", self.suffixes[token]), token)]
@@ -415,11 +412,6 @@ class UnspacedReader:
                 digits = "".join(self.digits[character] for character in token)
                 return [Piece(start, end, Atom("literal", Decimal(digits)), digits)]
         return []
-
-    def _decade(self, text: str) -> Decimal:
-        """The first year of a decade: 1980 for *20世纪80年代* and *二十世纪八十年代*."""
-        century, _, decade = re.split("(世纪|世紀)", text)
-        return 100 * (self._below_hundred(century) - 1) + self._below_hundred(decade)
 
     def _below_hundred(self, text: str) -> Decimal:
         """The value of a number below one hundred in digits or Chinese: 80 for *80*, *八十* and *八〇*."""
