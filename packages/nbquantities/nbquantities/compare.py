@@ -153,8 +153,9 @@ def _regrouped(quantities: list[Quantity], text: str, others: Collection[Quantit
     >>> [str(q.value) for q in _regrouped(find_quantities(text, "en"), text, find_quantities("8,800 yen", "en"))]
     ['8800', '5', '300']
     """
-    large = {abs(other.value): other for other in others if abs(other.value) >= 1000 and other.value.denominator == 1}
-    for whole in large if len(large) <= MOST_COMPARED and _GROUPS.search(text) else ():
+    values = (abs(other.value) for other in others) if _GROUPS.search(text) else ()
+    large = dict.fromkeys(value for value in values if value >= 1000 and value.denominator == 1)
+    for whole in large if len(large) <= MOST_COMPARED else ():
         groups = _BETWEEN_GROUPS.join(f"{whole.numerator:,}".split(","))
         for match in re.finditer(rf"(?<!\d)(?<!\d[.,]){groups}(?!\d)", text):
             found = within(quantities, *match.span())
@@ -173,7 +174,7 @@ def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
 
     def dashed(quantity: Quantity) -> bool:
         """Whether the sign of *quantity* is a dash: *other* has one before the same number, or both begin with one."""
-        if quantity.value >= 0 or quantity.surface[0] not in "-－–":
+        if quantity.surface[0] not in "-－–" or quantity.value >= 0:
             return False
         dash = rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{re.escape(quantity.surface[1:])}(?!\d)"
         return (quantity.span[0] == 0 and other[:1] in tuple("-–—")) or re.search(dash, other) is not None
