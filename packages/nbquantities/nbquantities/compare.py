@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from nbquantities import relations
 from nbquantities.dates import Date, find_dates
 from nbquantities.exchange import exchanges
-from nbquantities.kinds import find_quantities, has_word_for_few, is_year, with_ends
+from nbquantities.kinds import find_quantities, has_word_for_few, is_year, with_ends, within
 from nbquantities.language import check_text
 from nbquantities.measures import Quantity
 from nbquantities.relations import (
@@ -43,8 +43,12 @@ from nbquantities.relations import (
     relation,
     short_unit,
 )
+from nbquantities.rules import SPACE
 
 _How = TypeVar("_How")
+_Item = TypeVar("_Item")
+#: The quantities of a text without a match so far, by their place.
+_Rest: TypeAlias = dict[int, Quantity]
 
 
 @dataclass(frozen=True)
@@ -106,27 +110,19 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     check_text(source)
     check_text(target)
     whole = _of_source(source, src)
-    left = with_ends(whole)
-    closed = _closed(target, left)
-    right = [_opened(quantity, target, closed) for quantity in with_ends(find_quantities(closed, tgt))]
+    left, right = with_ends(whole), with_ends(find_quantities(target, tgt))
+    left, right = _regrouped(left, source, right), _regrouped(right, target, left)
     left, right = _without_dashes(left, target), _without_dashes(right, source)
-    if not left and not right:
-        return []
-    verdicts: list[Verdict] = []
-    dates = find_dates(source, left, src), find_dates(closed, right, tgt)
-    dated = _match_dates(*dates, verdicts) if all(dates) else set[int]()
-    left, right = ([quantity for quantity in side if id(quantity) not in dated] for side in (left, right))
-    left, right = _match(left, right, verdicts)
-    left, right = _match_by_parts(left, right, verdicts, closed)
-    right, left = _match_by_parts(right, left, verdicts, source, swapped=True)
-    if left or right:
+    dates = find_dates(source, left, src), find_dates(target, right, tgt)
+    verdicts, dated = _match_dates(*dates)
+    sources, targets = (dict(enumerate(q for q in side if id(q) not in dated)) for side in (left, right))
+    verdicts += [_pair_verdict(*pair) for pair in _match(sources, targets)]
+    verdicts += [_pair_verdict(part, half, how) for part, half, how in _match_by_parts(sources, targets, target)]
+    verdicts += [_pair_verdict(half, part, how) for part, half, how in _match_by_parts(targets, sources, source)]
+    if sources or targets:
         few = has_word_for_few(source, src), has_word_for_few(target, tgt)
-        matched = {id(verdict.target) for verdict in verdicts}
-        targets = [date for readings in dates[1] for date in readings]
-        months = {id(date.month) for date in targets if any(id(day) in matched for day in date.days)}
-        if any((quantity.kind, quantity.unit) == ("date", "month") for quantity in left):
-            months = set()  # a month of the source is not carried over: the target's stands in its place
-        verdicts += _verdicts_on_unmatched(left, right, verdicts, (source, target), few, months)
+        months = _inferred_months(dates[1], sources, verdicts)
+        verdicts += _verdicts_on_unmatched(sources, targets, verdicts, (source, target), few, months)
     ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
     pairs = [(v.source, v.target) for v in verdicts if v.source and v.target and v.grade != "wrong"]
     undated = [pair for pair in pairs if id(pair[0]) not in dated]
@@ -144,39 +140,33 @@ def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
     return all(verdict.grade == "same" if strict else verdict.grade != "wrong" for verdict in verdicts)
 
 
-@lru_cache(maxsize=256)
-def _of_source(source: str, src: str) -> list[Quantity]:
-    """The quantities of a source text, cached, because several translations are compared with it."""
-    return find_quantities(source, src)
+#: The quantities of a source text, cached, because several translations are compared with it.
+_of_source = lru_cache(maxsize=256)(find_quantities)
+_BETWEEN_GROUPS = rf"(?:{SPACE}?[.,、]{SPACE}?|{SPACE})"
+_GROUPS = re.compile(rf"\d{_BETWEEN_GROUPS}\d{{3}}(?!\d)")
 
 
-#: Groups of three digits with a space behind the separator.
-_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:([.,]) \d{3}(?!\d))(?:\1 \d{3}(?!\d))*")
+def _regrouped(quantities: list[Quantity], text: str, others: Collection[Quantity]) -> list[Quantity]:
+    """*quantities*, of which the 8 and 800 of *8, 800* are one number if *others* has it, though it is not localised.
 
-
-def _closed(target: str, quantities: Iterable[Quantity]) -> str:
-    """*target* with *8, 800* as *8,800* where one of *quantities* is; spaces stand before the number, of one length.
-
-    >>> _closed("from 8, 800 yen or 5, 300", find_quantities("8,800 yen", "en"))
-    'from  8,800 yen or 5, 300'
+    >>> text = "from 8, 800 yen or 5, 300"
+    >>> [str(q.value) for q in _regrouped(find_quantities(text, "en"), text, find_quantities("8,800 yen", "en"))]
+    ['8800', '5', '300']
     """
-    if _SPACED.search(target) is None:
-        return target
-    values = {abs(quantity.value) for quantity in quantities}
-    return _SPACED.sub(
-        lambda m: m[0].replace(" ", "").rjust(len(m[0])) if Fraction(re.sub(r"\D", "", m[0])) in values else m[0],
-        target,
-    )
-
-
-def _opened(quantity: Quantity, target: str, closed: str) -> Quantity:
-    """A quantity of *closed* as *target* writes it, which is not as the language does if they differ."""
-    start, end = quantity.span
-    while start and target[start:end] != closed[start:end] and closed[start - 1] == " " != target[start - 1]:
-        start -= 1
-    if target[start:end] == closed[start:end]:
-        return quantity
-    return replace(quantity, span=(start, end), surface=target[start:end], localised=False)
+    values = (abs(other.value) for other in others) if _GROUPS.search(text) else ()
+    large = dict.fromkeys(value for value in values if value >= 1000 and value.denominator == 1)
+    for whole in large if len(large) <= MOST_COMPARED else ():
+        groups = _BETWEEN_GROUPS.join(f"{whole.numerator:,}".split(","))
+        for match in re.finditer(rf"(?<!\d)(?<!\d[.,]){groups}(?!\d)", text):
+            found = within(quantities, *match.span())
+            among = quantities[found.start : found.stop]
+            if len(among) > 1 and among[-1].span[1] == match.end() and among[0].kind != "identifier":
+                counted = among[0] if among[0].kind == "money" else among[-1]
+                span = among[0].span[0], match.end()
+                value = whole if among[0].value > 0 else -whole
+                one = Quantity(value, counted.kind, counted.unit, span, text[slice(*span)], localised=False)
+                quantities = [*quantities[: found.start], one, *quantities[found.stop :]]
+    return quantities
 
 
 def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
@@ -184,45 +174,41 @@ def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
 
     def dashed(quantity: Quantity) -> bool:
         """Whether the sign of *quantity* is a dash: *other* has one before the same number, or both begin with one."""
+        if quantity.surface[0] not in "-－–" or quantity.value >= 0:
+            return False
         dash = rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{re.escape(quantity.surface[1:])}(?!\d)"
         return (quantity.span[0] == 0 and other[:1] in tuple("-–—")) or re.search(dash, other) is not None
 
-    return [
-        replace(q, also=(*q.also, -q.value)) if q.value < 0 and q.surface[0] in "-－–" and dashed(q) else q
-        for q in quantities
-    ]
+    return [replace(q, also=(*q.also, -q.value)) if dashed(q) else q for q in quantities]
 
 
-def _match_by_parts(
-    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: list[Verdict], text: str, *, swapped: bool = False
-) -> tuple[list[Quantity], list[Quantity]]:
-    """Match quantities by all their parts (*5/11* by *11. Mai*), adding to *verdicts*; the unmatched of both sides.
+def _match_by_parts(left: _Rest, right: _Rest, text: str) -> Iterator[tuple[Quantity, Quantity, Relation]]:
+    """Take quantities of *left* with all their parts (*5/11*) out of *right* (*11. Mai*): each part with its match.
 
     text: where *right* stands. The halves of a decimal are it only around its unit (*3 Euro 99*) or as a date.
     """
-    unmatched, rest = [], list(right)
-    for quantity in left:
-        free, pairs = list(rest), []
-        for part in quantity.parts if len(rest) <= MOST_COMPARED else ():
-            fitting = (o for o in free if o.kind not in ("clock", "fraction") and relation(part, o) is not None)
-            if match := next(fitting, None):
-                free.remove(match)
-                pairs.append((part, match))
-        halves = [match for _, match in pairs]
-        if halves and len(halves) == len(quantity.parts) and _may_fall_apart(quantity, halves, text):
-            rest = free
+    for i, quantity in list(left.items()):
+        halves: dict[int, Quantity] = {}
+        for part in quantity.parts if len(right) <= MOST_COMPARED else ():
+            fitting = (j for j, half in right.items() if j not in halves and _may_be_half(part, half))
+            if (place := next(fitting, None)) is not None:
+                halves[place] = right[place]
+        if halves and len(halves) == len(quantity.parts) and _may_fall_apart(quantity, [*halves.values()], text):
             how = Relation("equivalent", quantity.kind)
-            verdicts += [_pair_verdict(*(pair[::-1] if swapped else pair), how) for pair in pairs]
-        else:
-            unmatched.append(quantity)
-    return unmatched, rest
+            yield from ((part, right.pop(j), how) for part, j in zip(quantity.parts, halves, strict=True))
+            del left[i]
+
+
+def _may_be_half(part: Quantity, other: Quantity) -> bool:
+    """Whether *other* is the same amount as a *part*, and no time or fraction."""
+    return other.kind not in ("clock", "fraction") and relation(part, other) is not None
 
 
 def _may_fall_apart(quantity: Quantity, halves: Sequence[Quantity], text: str) -> bool:
     """Whether what stands in *text* as *halves* (3 and 99 in *3 Euro 99*) may be *quantity* (3.99).
 
-    A decimal is its halves only around its unit, and nothing else (*3 Euro 99*), or as a date; groups of digits are the
-    same digit by digit (*8, 800* is 8,800, and *0800 123* is not *800 123*).
+    A decimal is its halves only around its unit, and nothing else (*3 Euro 99*), or as a date; groups of digits never
+    are (see `_regrouped`).
     """
     if quantity.kind == "clock":
         return [half.span for half in halves] == sorted(half.span for half in halves)
@@ -230,11 +216,9 @@ def _may_fall_apart(quantity: Quantity, halves: Sequence[Quantity], text: str) -
     if not all(map(str.isdecimal, runs)) or any(half.kind == "date" for half in halves):
         return True
     first, second = halves[0], halves[-1]
-    if len(runs[-1]) == 3:
-        together = second.span[1] - first.span[0] < len(quantity.surface) + len(runs)
-        return together and [digits_of(half) for half in halves] == runs
     unit = text[first.span[1] : second.span[0]].strip()
-    return bool(unit) and first.unit != "" and not first.soft and not second.surface[:1].isalpha() and " " not in unit
+    around = bool(unit) and first.unit != "" and not first.soft and not second.surface[:1].isalpha()
+    return around and " " not in unit and len(runs[-1]) < 3
 
 
 def _shown(quantity: Quantity | None) -> str:
@@ -252,75 +236,64 @@ def _shown(quantity: Quantity | None) -> str:
 # Matching: the closest pairs first.
 
 
-def _closest(
-    left: Collection[int], right: Collection[int], judge: Callable[[int, int], tuple[Any, _How] | None]
-) -> list[tuple[int, int, _How]]:
-    """(*left* index, *right* index, how) of pairs, the nearest first; *judge*: (distance, how), None if unrelated."""
-    if not left or not right or max(len(left), len(right)) > MOST_COMPARED:
+def _take_closest(
+    left: dict[int, _Item], right: dict[int, _Item], judge: Callable[[int, int], tuple[Any, _How] | None]
+) -> list[tuple[_Item, _Item, _How]]:
+    """Take pairs out of *left* and *right*, the nearest first; *judge*: (distance, how) of two, None if unrelated."""
+    if max(len(left), len(right)) > MOST_COMPARED:
         return []
     judged = [(found[0], i, j, found[1]) for i in left for j in right if (found := judge(i, j))]
-    pairs: dict[int, tuple[int, int, _How]] = {}
+    pairs = []
     for _, i, j, how in sorted(judged, key=lambda each: each[:3]):
-        if i not in pairs and all(j != other for _, other, _ in pairs.values()):
-            pairs[i] = (i, j, how)
-    return list(pairs.values())
+        if i in left and j in right:
+            pairs.append((left.pop(i), right.pop(j), how))
+    return pairs
 
 
-def _free(n: int, pairs: Iterable[tuple[int, int, Any]], side: int) -> list[int]:
-    """The indices below *n* that are not matched yet: no pair has them at its place *side* (0 or 1)."""
-    taken = {pair[side] for pair in pairs}
-    return [place for place in range(n) if place not in taken]
-
-
-def _match_dates(left: Sequence[list[Date]], right: Sequence[list[Date]], verdicts: list[Verdict]) -> set[int]:
-    """Match whole dates, adding to *verdicts*; returns the `id` of each quantity, of either side, in a matched date.
+def _match_dates(left: Sequence[list[Date]], right: Sequence[list[Date]]) -> tuple[list[Verdict], set[int]]:
+    """Match whole dates: the verdicts on them, and the `id` of each quantity, of either side, in a matched date.
 
     A date of the source that is none of the target's, while one of these has its day for a month, was turned round.
     """
-    pairs = _closest(range(len(left)), range(len(right)), lambda i, j: _date_verdicts(left[i], right[j], False))
-    free = _free(len(left), pairs, 0), _free(len(right), pairs, 1)
-    pairs += _closest(*free, lambda i, j: _date_verdicts(left[i], right[j], True))
-    for _, _, (found, _) in pairs:
-        verdicts += found
-    return {id(part) for _, _, (_, parts) in pairs for part in parts}
+    dates = dict(enumerate(left)), dict(enumerate(right))
+    pairs = _take_closest(*dates, lambda i, j: _date_verdicts(left[i], right[j]))
+    verdicts = [verdict for _, _, (found, _) in pairs for verdict in found]
+    return verdicts, {id(part) for _, _, (_, parts) in pairs for part in parts}
 
 
 def _date_verdicts(
-    readings: Iterable[Date], others: Iterable[Date], turned: bool
+    readings: Iterable[Date], others: Iterable[Date]
 ) -> tuple[int, tuple[list[Verdict], list[Quantity]]] | None:
-    """(0, (verdicts, their quantities)) of equal dates, or dates with day and month mixed up if *turned*; else None."""
-    for a, b in product(readings, others):
-        pairs = a.turned(b) if turned else a.pairs(b)
-        if pairs and turned:
-            return 0, (
-                [Verdict("wrong", "date changed", *pair) for pair in pairs],
-                [a.month, *a.days, b.month, *b.days],
-            )
-        if pairs:
+    """(0, (verdicts, their quantities)) of equal dates, 1 for 0 if day and month are mixed up; None for other dates."""
+    both = list(product(readings, others))
+    for a, b in both:
+        if pairs := a.pairs(b):
             order = None if b.localised else Relation("tolerable", "order of day and month not localised")
             found = [_pair_verdict(*pair, order or relation(*pair) or Relation("equivalent", "date")) for pair in pairs]
             return 0, (found, [part for pair in pairs for part in pair])
+    for a, b in both:
+        if a.is_turned(b):
+            changed = Verdict("wrong", "date changed", a.days[0], b.days[0])
+            return 1, ([changed], [a.month, *a.days, b.month, *b.days])
     return None
 
 
-def _match(
-    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: list[Verdict]
-) -> tuple[list[Quantity], list[Quantity]]:
-    """Match quantities with their equivalents, best first, adding to *verdicts*; the unmatched of both sides."""
+def _match(left: _Rest, right: _Rest) -> list[tuple[Quantity, Quantity, Relation]]:
+    """Take quantities with their equivalents out of *left* and *right*, best first, with their relations."""
     places: dict[tuple[Fraction, str, str], list[int]] = {}
-    for j in reversed(range(len(right))):
+    for j in reversed(right):
         places.setdefault(_match_key(right[j]), []).append(j)
-    pairs = [(i, same.pop(), SAME) for i, each in enumerate(left) if (same := places.get(_match_key(each)))]
+    lengths = len(left), len(right)
+    same = [(i, alike.pop()) for i, each in left.items() if (alike := places.get(_match_key(each)))]
+    pairs = [(left.pop(i), right.pop(j), SAME) for i, j in same]
 
     def judge(i: int, j: int) -> tuple[float, Relation] | None:
         """How far apart the quantities *i* and *j* are, and their relation; None if they do not match."""
         how = relation(left[i], right[j])
         weak = (left[i].certainty < 1) + (right[j].certainty < 1)
-        return how and (RANKS[how.grade] + 1.5 * weak + abs(i / len(left) - j / len(right)), how)
+        return how and (RANKS[how.grade] + 1.5 * weak + abs(i / lengths[0] - j / lengths[1]), how)
 
-    pairs += _closest(_free(len(left), pairs, 0), _free(len(right), pairs, 1), judge)
-    verdicts += [_pair_verdict(left[i], right[j], how) for i, j, how in pairs]
-    return [left[i] for i in _free(len(left), pairs, 0)], [right[j] for j in _free(len(right), pairs, 1)]
+    return pairs + _take_closest(left, right, judge)
 
 
 def _match_key(quantity: Quantity) -> tuple[Fraction, str, str]:
@@ -341,41 +314,44 @@ def _pair_verdict(source: Quantity, target: Quantity, how: Relation) -> Verdict:
 # What is wrong with those that have no match.
 
 
+def _inferred_months(dates: Iterable[Iterable[Date]], left: _Rest, verdicts: Iterable[Verdict]) -> set[int]:
+    """The `id` of the target's months whose day is carried over; none if a month of *left* is not."""
+    if any((quantity.kind, quantity.unit) == ("date", "month") for quantity in left.values()):
+        return set()
+    matched = {id(verdict.target) for verdict in verdicts}
+    return {id(date.month) for readings in dates for date in readings if any(id(day) in matched for day in date.days)}
+
+
 def _verdicts_on_unmatched(
-    left: Sequence[Quantity],
-    right: Sequence[Quantity],
-    verdicts: Sequence[Verdict],
-    texts: tuple[str, str],
-    few: tuple[bool, bool],
-    inferred: Collection[int],
+    left: _Rest, right: _Rest, verdicts: Sequence[Verdict], texts: Sequence[str], few: Sequence[bool], months: set[int]
 ) -> Iterator[Verdict]:
     """A verdict on each quantity without a match: wrong, such as *missing*, *added* or *scale*, or why it is tolerable.
 
-    inferred: the identities of the target's months whose day is carried over.
+    months: the `id` of each month of the target that is inferred from its day.
     """
+    rests = dict(enumerate(left.values())), dict(enumerate(right.values()))
 
     def judge(i: int, j: int) -> tuple[tuple[int, int], str] | None:
         """How far apart the quantities *i* and *j* are, and what is wrong (*scale*); None if they are unrelated."""
-        distortion = _what_is_wrong(left[i], right[j])
+        distortion = _what_is_wrong(rests[0][i], rests[1][j])
         return distortion and ((distortion[0], abs(i - j)), distortion[1])
 
-    pairs = _closest(range(len(left)), range(len(right)), judge)
-    for i, j, wrong in pairs:
-        yield Verdict("wrong", wrong, left[i], right[j])
+    for a, b, wrong in _take_closest(*rests, judge):
+        yield Verdict("wrong", wrong, a, b)
     sides = [[v.source for v in verdicts if v.source], [v.target for v in verdicts if v.target]]
     values = [{(value, u) for q in side for value in (q.value, *q.also) for u in ("", q.unit)} for side in sides]
-    extra = Counter(right[j].value for j in _free(len(right), pairs, 1))
-    for side, rest in enumerate((left, right)):
-        for quantity in (rest[i] for i in _free(len(rest), pairs, side) if rest[i].certainty == 1):
+    extra = Counter(quantity.value for quantity in rests[1].values())
+    for side, unmatched in enumerate((left, right)):
+        for quantity in (each for each in rests[side].values() if each.certainty == 1):
             again = (quantity.value, quantity.unit) in values[1 - side] and (side or quantity.kind not in SHARES)
             reasons = {
                 "in another unit": _in_another_unit(quantity, sides[side], sides[1 - side]),
                 "repeated": again and side and (extra[quantity.value] > 2 or _stutters(quantity, sides[1], texts[1])),
                 f"said {'more' if side else 'less'} often": again,
-                "month inferred": id(quantity) in inferred,
+                "month inferred": id(quantity) in months,
                 "free": quantity.kind == "money" and not quantity.value,
                 "copied": _copied(quantity, texts[1 - side]),
-                "a few": few[1 - side] and _in_low_range(quantity, [*rest, *sides[side]]),
+                "a few": few[1 - side] and _in_low_range(quantity, [*unmatched.values(), *sides[side]]),
             }
             note = next((reason for reason, holds in reasons.items() if holds), ("missing", "added")[side])
             grade: Grade = "wrong" if note in ("missing", "added", "repeated") else "tolerable"
@@ -385,12 +361,9 @@ def _verdicts_on_unmatched(
 
 def _in_low_range(quantity: Quantity, others: Iterable[Quantity]) -> bool:
     """Whether *quantity* is an end of a low range, *2-3* or *two or three*, which may be said as *a few*."""
-    return quantity.value <= 10 and any(
-        abs(other.value - quantity.value) == 1
-        and other.value <= 10
-        and min(abs(other.span[0] - quantity.span[1]), abs(quantity.span[0] - other.span[1])) <= 6
-        for other in others
-    )
+    low = [other for other in others if other.value <= 10 and abs(other.value - quantity.value) == 1]
+    gaps = [abs(other.span[0] - quantity.span[1]) for other in low] + [abs(quantity.span[0] - o.span[1]) for o in low]
+    return quantity.value <= 10 and min(gaps, default=7) <= 6
 
 
 def _stutters(quantity: Quantity, matched: Iterable[Quantity], target: str) -> bool:

@@ -57,8 +57,6 @@ class _Sum:
     def add(self, value: Decimal) -> bool:
         """Add the value of a word (*five*, *twenty*); returns whether it fits, otherwise nothing changes."""
         magnitude = Decimal(1000) ** (_trailing_zeros(value) // 3) if value >= 1000 and value % 1000 == 0 else None
-        if self.fraction:
-            return False
         if magnitude and self.open is None and magnitude < self.ceiling:  # ألفان, two thousand
             self.parts.append((value, magnitude))
             return True
@@ -75,7 +73,7 @@ class _Sum:
         """Add a number in digits (5000 of 3万5000); returns whether it fits, otherwise nothing changes."""
         tail = before_multiplier or "digit_tail" in self.grammar
         tail = tail and (self.ceiling >= 1000 or "digit_multiplier" in self.grammar)  # 1만8천257
-        if self.fraction or not self.closed or (self.parts and not tail) or value >= self.ceiling:
+        if not self.closed or (self.parts and not tail) or value >= self.ceiling:
             return False
         self.open, self.room = value, None
         return True

@@ -37,11 +37,11 @@ class Date:
         same = [(day, days[day.value]) for day in self.days if day.value in days]
         return [(self.month, other.month), *same] if same and self.month.value == other.month.value else []
 
-    def turned(self, other: Date) -> list[tuple[Quantity, Quantity]]:
-        """The (day, day) of two dates if the day of one is the month of the other; else none."""
+    def is_turned(self, other: Date) -> bool:
+        """Whether the day of one is the month of the other."""
         months = {self.month.value, other.month.value}
         days = {day.value for day in (*self.days, *other.days)}
-        return [(self.days[0], other.days[0])] if len(months) == 2 and months & days else []
+        return len(months) == 2 and not months.isdisjoint(days)
 
 
 def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[list[Date]]:

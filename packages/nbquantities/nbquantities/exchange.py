@@ -10,11 +10,12 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations, product
 from operator import itemgetter
 from typing import TypeAlias
 
-from nbquantities.kinds import JOIN
+from nbquantities.kinds import JOINTS
 from nbquantities.measures import Quantity
 from nbquantities.relations import MOST_COMPARED, in_unit, meanings
 
@@ -41,17 +42,15 @@ def exchanges(source: str, target: str, pairs: Sequence[Pair], ranges: Collectio
     pairs = sorted((p for p in pairs if not (p[0].lexical or p[1].lexical)), key=lambda pair: pair[0].span)
     if not 2 <= len(pairs) <= MOST_COMPARED:
         return
-    nearness: tuple[_Nearness, _Nearness] | None = None
+    nearness = cache(lambda: _nearness(source, target, pairs))
     done: set[int] = set()
     for (i, (a, b)), (k, (c, d)) in combinations(enumerate(pairs), 2):
         if i in done or k in done or a.value == c.value:
             continue
         found = _units_moved(a, b, c, d)
         if not found and d.span < b.span and a.kind == c.kind and b.kind == d.kind:
-            found = _order_reversed(source, target, a, b, c, d, (a.span, c.span) in ranges)
-            if not found:
-                nearness = nearness or _nearness(source, target, pairs)
-                found = _crossed(*nearness, i, k)
+            ranged = (a.span, c.span) in ranges
+            found = _order_reversed(source, target, a, b, c, d, ranged) or _crossed(*nearness(), i, k)
         if found:
             done |= {i, k}
             yield a, d
@@ -79,7 +78,7 @@ def _order_reversed(source: str, target: str, a: Quantity, b: Quantity, c: Quant
     gaps = source[a.span[1] : c.span[0]], target[d.span[1] : b.span[0]]
     if ranged:
         return 0 < len(gaps[1]) <= 8
-    return all(JOIN.fullmatch(gap) and not _SCORE.search(gap) for gap in gaps)
+    return all(JOINTS["share"].fullmatch(gap) and not _SCORE.search(gap) for gap in gaps)
 
 
 # ----------------------------------------------------------------------------

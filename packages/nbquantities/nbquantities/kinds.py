@@ -14,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
-from nbquantities.language import check_text, either
+from nbquantities.language import check_text, either, filled_in
 from nbquantities.measures import WEAK, Kind, Quantity, measured, unit_of_word
 from nbquantities.normalise import Normal, normalise
 from nbquantities.notations import claim
@@ -70,7 +70,7 @@ def _find_normalised(text: str, lang: str) -> list[Quantity]:
         return []
     found = _joined(text, found, "before_percent" in rules.data)
     for span, _ in rules.idioms.finditer(text):
-        for i in _within(found, *span):
+        for i in within(found, *span):
             found[i] = replace(found[i], certainty=WEAK, lexical=True)
     return _ranged(text, found)
 
@@ -78,7 +78,7 @@ def _find_normalised(text: str, lang: str) -> list[Quantity]:
 _Spanned = TypeVar("_Spanned", Number, Quantity)
 
 
-def _within(items: Sequence[_Spanned], start: int, end: int) -> range:
+def within(items: Sequence[_Spanned], start: int, end: int) -> range:
     """The indices of the *items* that overlap with the characters from *start* to *end*."""
     first = bisect_right(items, start, key=lambda item: item.span[1])
     return range(first, bisect_left(items, end, lo=first, key=lambda item: item.span[0]))
@@ -88,7 +88,7 @@ def _add_worded(text: str, numbers: Sequence[Number], found: list[Quantity], rul
     """Add the words that mean a number (*fortnight*) to *found*; the indices of the *numbers* that they cover."""
     covered: set[int] = set()
     for (a, b), ((value, *also), unit) in rules.words.finditer(text):
-        overlapping = _within(numbers, a, b)
+        overlapping = within(numbers, a, b)
         spans = [numbers[i].span for i in overlapping]
         if all(a <= s[0] and s[1] <= b and (unit or s != (a, b)) for s in spans):
             covered.update(overlapping)
@@ -124,24 +124,21 @@ def with_ends(quantities: Iterable[Quantity]) -> list[Quantity]:
 
 #: Said beside *24/7*, or in its place.
 ALWAYS = frozenset({(24, "hour"), (7, "day"), (365, "day"), (24, "")})
-#: After these a hyphen joins two dates or times, or two numbers.
-_DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
+#: A minus after a character; after these, a hyphen joins two dates or times, or two numbers.
+_MINUS_AFTER_WORD = re.compile(
+    r"[\u3040-\U0010ffff](?<![\d日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)])[-−－]"
+)
 _ROUND = frozenset({12, *(10**power for power in range(2, 10))})
 
 
-def _joining(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
-    """A pattern of what joins two numbers: the words of *kind* in `joins` of common/units.yaml, *before*, *after*."""
-    return re.compile(before + either(map(re.escape, shared_data()["joins"][kind])) + after, re.IGNORECASE)
+def _joints() -> dict[str, re.Pattern[str]]:
+    """The patterns of what stands between two numbers (*to*, *-*), by the names that common/units.yaml gives them."""
+    words = {name: either(map(re.escape, each)) for name, each in shared_data()["joins"].items()} | {"space": SPACE}
+    patterns = {name: filled_in(pattern, words) or "" for name, pattern in shared_data()["joints"].items()}
+    return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in patterns.items()}
 
 
-_MORE = _joining("more").pattern
-#: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
-JOIN = _joining("share", f"-?{SPACE}?(?:[-–—~～〜/x×,、&]|", f"|,{SPACE}?){SPACE}?(?:{_MORE}{SPACE})?")
-#: Between the ends of a range; *and* only after *between*.
-_TO = _joining("range", f"{SPACE}?(?:[-–—~～〜至到]|", f"){SPACE}?")
-_APART = _joining("range", r"[,;.–—(，、。]|(?<!\w)(?:", r")(?!\w)")
-_AND = _joining("both", f"{SPACE}?", f"{SPACE}?")
-_BETWEEN = _joining("between", r"(?<!\w)", r"\W{0,3}$")
+JOINTS = _joints()
 _SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
 
 
@@ -166,19 +163,16 @@ def _quantity_of(text: str, number: Number, rules: Rules) -> Quantity:
     else:
         weak = part_of_word or (kind != "percent" and _is_weak(text, (a, b), value, number, rules))
     if digits and kind == "cardinal" and number.form != "scale" and (scale := rules.scales.match(text, b)):
-        b, factor = scale
+        factor, b = scale
         value *= factor
-    touched = (
-        text[max(0, a - 2) : a - 1] if digits and text[max(0, a - 1) : a] in ("-", "−", "－") and value > 0 else ""
-    )
-    if touched >= "\u3040" and touched not in _DATED and not touched.isdecimal():
+    if digits and value > 0 and _MINUS_AFTER_WORD.fullmatch(text, max(0, a - 2), a):
         a, value = a - 1, -value  # 距离-5米
     if digits and rules.data.get("minus_behind") and re.match(r"-(?:\s|$)", text[b : b + 2]):
         b, value = b + 1, -value
     first = "^" if a < 8 and not text[:a].strip(" (（") else text[max(0, a - 2) : a - 1]
     window = f"{first}{text[max(0, a - 1) : a] or ' '}<{surface}>{text[b : b + 2]}"
-    special = rules.any_around.search(window) is not None
-    around = [rule for pattern, rule in rules.around if pattern.search(window)] if special else []
+    special = rules.around if rules.any_around.search(window) else ()
+    around = [rule for pattern, rule in special if pattern.search(window)]
     weak = weak or any("weak" in rule for rule in around)
     other = [(Fraction(rule.get("times", 1)), rule.get("plus", [0])) for rule in around if "weak" not in rule]
     also = tuple(value * factor + plus for factor, more in other for plus in more)
@@ -190,7 +184,7 @@ def _quantity_of(text: str, number: Number, rules: Rules) -> Quantity:
     lexical = number.form == "article" or part_of_word or (not digits and value == 0)
     span, certainty = (a, b), WEAK if weak else 1.0
     quantity = Quantity(value, kind, "", span, text[a:b], certainty, number.localised, False, also, parts, lexical)
-    if text[b : b + 1] in ("年", "년") and 1000 <= value < 2200 and value.denominator == 1:
+    if text[b : b + 1] in ("年", "년") and is_year(quantity):
         return replace(quantity, kind="date", unit="year", also=(), parts=(), lexical=False)
     if kind == "cardinal":
         quantity = measured(text, quantity, rules)
@@ -226,7 +220,7 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
         gap = text[quantity.span[1] : after.span[0]]
         factor, second = shared_data()["compound"].get(quantity.unit, (0, ""))
         both = quantity.kind == after.kind == "measure" and second == after.unit and after.value < factor
-        both = both and len(gap) < 14 and not _APART.search(gap)
+        both = both and len(gap) < 14 and not JOINTS["apart"].search(gap)
         metres = (quantity.unit, after.unit) == ("meter", "") and re.fullmatch(r" \w{1,8} (?:\w )?", gap)
         if both or (metres and after.value < 100):
             value, span = quantity.value + after.value / factor, (quantity.span[0], after.span[1])
@@ -237,9 +231,9 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
             full = quantity.value // 100 * 100 + after.value  # 1981-87
             if full > quantity.value:
                 result[-1] = after = replace(after, value=full, also=(*after.also, after.value))
-        if percent_first and quantity.kind == "percent" and after.kind == "cardinal" and _TO.fullmatch(gap):
+        if percent_first and quantity.kind == "percent" and after.kind == "cardinal" and JOINTS["to"].fullmatch(gap):
             result[-1] = after = replace(after, kind="percent")  # yüzde 30 ila 43
-        result.append(_with_shared_unit(quantity, after, gap) if JOIN.fullmatch(gap) else quantity)
+        result.append(_with_shared_unit(quantity, after, gap) if JOINTS["share"].fullmatch(gap) else quantity)
     return result[::-1]
 
 
@@ -254,9 +248,9 @@ def _ranged(text: str, found: list[Quantity]) -> list[Quantity]:
         start, end = low.span[1], quantity.span[0]
         alike = low.kind == quantity.kind and low.kind in _RANGED and not low.lexical and not quantity.lexical
         if alike and 0 < end - start < 12:
-            between = _BETWEEN.search(text[max(0, low.span[0] - 16) : low.span[0]])
+            between = JOINTS["between"].search(text[max(0, low.span[0] - 16) : low.span[0]])
             upwards = low.value < quantity.value or (between and low.value != quantity.value)
-            if upwards and (_AND if between else _TO).fullmatch(text, start, end):
+            if upwards and JOINTS["and" if between else "to"].fullmatch(text, start, end):
                 span, certainty = (low.span[0], quantity.span[1]), max(low.certainty, quantity.certainty)
                 both, surface = (low, quantity), text[slice(*span)]
                 result[-1] = Quantity(low.value, "range", quantity.unit, span, surface, certainty, parts=both)

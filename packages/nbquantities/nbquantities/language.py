@@ -165,13 +165,10 @@ def base_language(code: str) -> str:
 
 def read_yaml(file: Path) -> Any:
     """The content of one of the package's YAML files. Raises `QuantitiesError`, with file and line, for a key twice."""
-    loader = _Strict(file.read_text(encoding="utf-8"))
     try:
-        return loader.get_single_data()
+        return yaml.load(file.read_text(encoding="utf-8"), _Strict)  # noqa: S506 (a safe loader)
     except yaml.YAMLError as error:
         raise QuantitiesError(f"{file}: {error}") from error
-    finally:
-        loader.dispose()
 
 
 class _Strict(_LOADER):
@@ -192,12 +189,9 @@ def words_by_value(*tables: Mapping[Any, Any]) -> list[tuple[Any, str]]:
     >>> words_by_value({2: ["two", "couple"]}, {"ten": 10})
     [(2, 'two'), (2, 'couple'), (10, 'ten')]
     """
-    return [
-        pair
-        for table in tables
-        for key, given in table.items()
-        for pair in ([(key, word) for word in given] if isinstance(given, list) else [(given, key)])
-    ]
+    items = [item for table in tables for item in table.items()]
+    words = [[(key, word) for word in given] if isinstance(given, list) else [(given, key)] for key, given in items]
+    return [pair for pairs in words for pair in pairs]
 
 
 def either(patterns: Iterable[object]) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 from nbquantities.compose import compose
@@ -128,7 +128,7 @@ def vocabulary(data: Mapping[str, Any]) -> Iterator[tuple[str, Atom]]:
         ("add", values),
         ("add", data.get("digits", {})),
         ("multiply", data.get("multipliers", {})),
-        ("scale", data["scales"]),
+        ("scale", {**data["scales"], **data.get("after_digits", {})}),
         ("point", {0: data.get("point", [])}),
         ("glue", {0: data.get("glue", [])}),
         ("half", halves),
@@ -167,15 +167,14 @@ def _spoken(spec: Mapping[str, Any] | None) -> Iterator[tuple[tuple[str, ...], A
     values = range(1000) if spec.get("solid") else [*range(100), *hundreds]
     ranks = range(1, 1001) if spec.get("solid") else [*range(1, 101), 1000]
     for locale in spec["locales"]:
-        for options in spec.get("options", [{}]):
-            for value in values:
-                key = _folded_words(num2words(value, lang=locale, **options))
-                keys = [key] if value < 100 or len(key) == 1 else []
-                if len(key) == 2 and "units_first" in spec:  # dvaadvacet
-                    keys.append((key[1] + spec["units_first"] + key[0],))
-                for each in keys:
-                    for variant in _variants(each, spec.get("variants", {})):
-                        yield variant, Atom("add", Decimal(value))
+        for options, value in product(spec.get("options", [{}]), values):
+            key = _folded_words(num2words(value, lang=locale, **options))
+            keys = [key] if value < 100 or len(key) == 1 else []
+            if len(key) == 2 and "units_first" in spec:  # dvaadvacet
+                keys.append((key[1] + spec["units_first"] + key[0],))
+            for each in keys:
+                for variant in _variants(each, spec.get("variants", {})):
+                    yield variant, Atom("add", Decimal(value))
         for value in () if spec.get("no_ordinals") else ranks:
             key = _folded_words(num2words(value, lang=locale, to="ordinal"))
             if value in (100, 1000):

@@ -32,23 +32,23 @@ class Lookup:
         ahead = f"(?=(?i:[{''.join(signs.values())}]))" if letters and all(begins for *_, begins in known) else ""
         self._scanned = re.compile(f"{before}{ahead}(?:{'|'.join(scanned)}){after}", flags)
 
-    def match(self, text: str, at: int) -> tuple[int, Any] | None:
-        """Where the pattern that matches at a place ends, and what it means."""
+    def match(self, text: str, at: int) -> tuple[Any, int] | None:
+        """What the pattern that matches at a place means, and where it ends."""
         tried = self._tried.get(_first_letter(text[at : at + 1])) or self._tried[""]
         found = tried.match(text, at)
-        return None if found is None else (found.end(), self.meanings[int((found.lastgroup or "g0")[1:])])
+        return None if found is None else (self.meanings[int((found.lastgroup or "g0")[1:])], found.end())
 
     def search(self, text: str) -> Any:
         """What the first match in a text means, or None."""
         scanned = self._scanned.search(text)
         found = self.match(text, scanned.start()) if scanned else None
-        return found and found[1]
+        return found and found[0]
 
     def finditer(self, text: str) -> Iterator[tuple[tuple[int, int], Any]]:
         """The spans of all matches, one after the other, and what they mean."""
         for scanned in self._scanned.finditer(text):
             if found := self.match(text, scanned.start()):
-                yield scanned.span(), found[1]
+                yield scanned.span(), found[0]
 
 
 def groups(patterns: Iterable[tuple[int, str]]) -> str:
@@ -85,10 +85,8 @@ def _held_by_parsed(items: Iterable[tuple[Any, Any]]) -> tuple[set[str], set[str
         if operator is parser.LITERAL:
             run += alike(chr(given))
             first, held = {alike(chr(given))[:1]}, {run}
-        elif operator in (parser.SUBPATTERN, parser.ASSERT):
+        elif operator in (parser.SUBPATTERN, parser.ASSERT, parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT):
             first, held = _held_by_parsed(given[-1])
-        elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT):
-            first, held = _held_by_parsed(given[2])
         elif operator is parser.BRANCH:
             branches = zip(*map(_held_by_parsed, given[1]), strict=True)
             first, held = (set().union(*each) if all(each) else set() for each in branches)

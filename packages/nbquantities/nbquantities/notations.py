@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache, partial
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from babel import Locale
@@ -30,7 +29,8 @@ from nbquantities.measures import WEAK, Kind, Quantity, measured
 from nbquantities.numerals import find_numbers
 from nbquantities.rules import Rules, rules_of
 
-_Reader: TypeAlias = "Callable[[re.Match[str], Rules], list[Quantity]]"
+#: A rule of common/notations.yaml: the fields of its reader, `values` of its words among them.
+_Rule: TypeAlias = Mapping[str, Any]
 _RUN = re.compile(r"\d+")
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-", "^{}")
 
@@ -39,7 +39,7 @@ class Notation(NamedTuple):
     """What reads the matches of a pattern, whether each begins with a digit, and a string or others that it holds."""
 
     pattern: re.Pattern[str]
-    reads: _Reader
+    reads: Callable[[re.Match[str], Rules], list[Quantity]]
     at_digits: bool
     part: str
     others: Collection[str]
@@ -83,33 +83,29 @@ def _compiled(rules: Rules) -> Iterator[Notation]:
     parts = {**data["parts"], **_language_parts(rules)}
     for rule in data["rules"]:
         name, pattern = next(iter(rule.items()))
-        given = {key: rule[key] for key in rule.keys() - {name, "if", "each", "case", "words"}}
         words = {}
         if table := own.get(rule.get("words")):
-            given["values"], among = zip(*words_by_value(table), strict=True)
-            words = {"words": groups(enumerate(among))}
-        filled = filled_in(pattern, {**parts, **words}) if "if" not in rule or f"if {rule['if']}" in parts else None
-        reads = partial(globals()[f"_{name}"], **given)
+            values, among = zip(*words_by_value(table), strict=True)
+            rule, words = {**rule, "values": values}, {"words": groups(enumerate(among))}
+        filled = filled_in(pattern, {**parts, **words})
+        if filled is None or not rules.conditions[rule.get("if", "any")]:
+            continue
+        reads = partial(globals()[f"_{name}"], rule=rule)
         for each in own.get(rule["each"], ()) if "each" in rule else [""]:
-            if filled is not None:
-                whole = filled.replace("{each}", each)
-                part, *others = held(whole)[1] or [""]
-                compiled = re.compile(whole, re.IGNORECASE if rule.get("case") == "any" else 0)
-                yield Notation(compiled, reads, whole.startswith(r"(?=\d)"), part, others)
+            whole = filled.replace("{each}", each)
+            part, *others = held(whole)[1] or [""]
+            compiled = re.compile(whole, re.IGNORECASE if rule.get("case") == "any" else 0)
+            yield Notation(compiled, reads, whole.startswith(r"(?=\d)"), part, others)
 
 
 def _language_parts(rules: Rules) -> dict[str, str]:
-    """What names in braces in the shared patterns mean in the language: alternatives of its words, its conditions."""
+    """What names in braces in the shared patterns mean in the language: alternatives of its words."""
     data, clock = rules.data, rules.data.get("clock", {})
     parts = {name: "|".join(words) for name, words in {**data, **clock}.items() if words and isinstance(words, list)}
     parts["any_oclock"] = parts.get("oclock", "(?!)")
     if numerals := data.get("numerals"):
         parts["numeral"] = "|".join(sorted(numerals, key=len, reverse=True))
-    parts |= {"if han": "", "start": "", "end": ""} if rules.han else {"if spaced": ""}
-    if clock.get("norm") == 24:
-        parts["if hours_24"] = ""
-    if not language_data(rules.lang).get("loose_space"):
-        parts["if tight"] = ""
+    parts |= {"start": "", "end": ""} if rules.han else {}
     if months := sorted({form for name in rules.months for form in (name, name.title(), name.upper())}):
         stems = [f"(?i:{re.escape(stem)}){{letter}}{{0,6}}" for stem in rules.month_stems]
         parts["months"] = "|".join([*sorted(map(re.escape, months), key=len, reverse=True), *stems])
@@ -158,52 +154,40 @@ def _integer(text: str, rules: Rules) -> int | None:
     return int(value) if value is not None and value.denominator == 1 else None
 
 
-def _hidden(match: re.Match[str], rules: Rules) -> list[Quantity]:
+def _hidden(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """The match (an address, a tag) as an identifier that may be left unsaid; nothing if it has no digit."""
     return [_build(match, 0, "identifier", certainty=WEAK)] if re.search(r"\d", match[0]) else []
 
 
-def _amount(
-    match: re.Match[str],
-    rules: Rules,
-    kind: Kind,
-    unit: str = "",
-    value: str = "0",
-    of: Mapping[str, str] = MappingProxyType({}),
-    parts: Mapping[str, str] = MappingProxyType({}),
-    values: Sequence[Any] = (),
-    also: str = "",
-    certainty: float = 1.0,
-    weak_below: int = 0,
-    beside: bool = False,
-) -> list[Quantity]:
+def _amount(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """The quantity of a match: *value*, plus that of its word, plus each group in *of* times its factor.
 
     values: the values of its words, or their units. parts: groups that are parts of it, each with a unit. also: a group
     with another value that it may have. weak_below: smaller values may be left unsaid. beside: *unit* is what stands
     beside it. A group *unit* has to be a unit.
     """
-    total, word = Fraction(value), _value_of_word(match, values) if values else 0
+    total, kind, unit = Fraction(rule.get("value", 0)), rule["kind"], rule.get("unit", "")
+    word = _value_of_word(match, rule["values"]) if "values" in rule else 0
     if isinstance(word, str):
         unit, word = word, 0
     if "unit" in match.re.groupindex:
         unit, end = rules.unit(match.string, match.start("unit")) or ("", 0)
         if end != match.end("unit"):
             return []
-    for group, factor in of.items():
+    for group, factor in rule.get("of", {}).items():
         number = _number(match[group], rules) if match[group] else Fraction(0)
         if number is None:
             return []
         total += Fraction(factor) * number
     total += word
-    certainty = WEAK if total < weak_below else certainty
-    among = tuple(_build(match, int(match[group]), kind, name) for group, name in parts.items())
-    otherwise = (Fraction(_number(match[also], rules) or 0),) if also else ()
-    quantity = _build(match, total, kind, unit, certainty=certainty, parts=among, also=otherwise)
-    return [measured(match.string, quantity, rules) if beside else quantity]
+    certainty = WEAK if total < rule.get("weak_below", 0) else rule.get("certainty", 1.0)
+    parts = tuple(_build(match, int(match[group]), kind, name) for group, name in rule.get("parts", {}).items())
+    also = (Fraction(_number(match[rule["also"]], rules) or 0),) if "also" in rule else ()
+    quantity = _build(match, total, kind, unit, certainty=certainty, parts=parts, also=also)
+    return [measured(match.string, quantity, rules) if rule.get("beside") else quantity]
 
 
-def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
+def _power(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """The value of *3·10^8* or 10⁶, with the unit beside it; an identifier if the exponent is beyond 300."""
     factor = Fraction((match["factor"] or "1").replace(",", "."))
     power = int(match["power"].translate(_SUPERSCRIPT))
@@ -212,7 +196,7 @@ def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [measured(match.string, _build(match, factor * Fraction(10) ** power, "power"), rules)]
 
 
-def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
+def _clock(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """The time of day of a match such as *10:26 PM*, in minutes after midnight (1346); nothing if it cannot be one."""
     got, clock = {name: text for name, text in match.groupdict().items() if text}, rules.data.get("clock", {})
     hour = _integer(got.get("h") or got.get("w", "-"), rules)
@@ -230,23 +214,19 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     by_24 = clock.get("norm") == 24 and (written or "oclock" in got) and "w" not in match.re.groupindex
     exact = marked or hour > 12 or hour == 0 or by_24
     parts = tuple(_build(match, value, "cardinal", certainty=WEAK) for value in ([hour, minute] if written else [hour]))
-    return [_build(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
-
-
-def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
-    """The unit of a time: 24 if the time names the half of the day, 12 if other words of the text do, else empty."""
-    return "24" if exact else "12" if _names_half_of_day(match.string, rules.lang) else ""
+    unit = "24" if exact else _half_of_day(match.string, rules.lang)
+    return [_build(match, (hour % 24) * 60 + minute, "clock", unit, parts=parts)]
 
 
 @lru_cache(4)
-def _names_half_of_day(text: str, lang: str) -> bool:
-    """Whether *text* names a half of the day somewhere (*in the evening*); cached."""
-    return rules_of(lang).patterns["day_parts"].search(text) is not None
+def _half_of_day(text: str, lang: str) -> str:
+    """The unit of a time that does not name the half of the day: 12 if words of *text* do, else empty; cached."""
+    return "12" if rules_of(lang).patterns["day_parts"].search(text) else ""
 
 
-def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quantity]:
+def _spoken_clock(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """The time of *half past three*, in minutes within 12 h; *value*: minutes to add, or ±1 for those that are said."""
-    clock = rules.data["clock"]
+    clock, value = rules.data["clock"], rule["value"]
     hour = clock.get("genitive", {}).get(match["hour"].lower()) or _integer(match["hour"], rules)
     if hour is None or not 1 <= hour <= 24:
         return []
@@ -256,16 +236,16 @@ def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quanti
         if count is None or not 0 < count < 60:
             return []
         value *= count
-    return [_build(match, (hour * 60 + value) % 720, "clock", _half_of_day(match, False, rules))]
+    return [_build(match, (hour * 60 + value) % 720, "clock", _half_of_day(match.string, rules.lang))]
 
 
-def _named_day(match: re.Match[str], rules: Rules, values: Sequence[str]) -> list[Quantity]:
+def _named_day(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """Month and day of a day that is named by its digits: 六四 is 4 June."""
-    parts = zip(map(int, _value_of_word(match, values).split()), ("month", "day"), strict=True)
+    parts = zip(map(int, _value_of_word(match, rule["values"]).split()), ("month", "day"), strict=True)
     return [_build(match, number, "date", unit, certainty=WEAK, lexical=True) for number, unit in parts]
 
 
-def _date(match: re.Match[str], rules: Rules) -> list[Quantity]:
+def _date(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """The numbers of *07.06.2021* or *2021-06-07*, a date each, the year named; nothing if it cannot be one."""
     first, second, year = "abc" if len(match["a"]) < 3 else "bca"
     small = int(match[first]), int(match[second])
@@ -279,7 +259,7 @@ def _date(match: re.Match[str], rules: Rules) -> list[Quantity]:
 _SENTENCE_END = re.compile(r"\s*$|\s+[^\W\d_a-zäöüß]")
 
 
-def _short_date(match: re.Match[str], rules: Rules) -> list[Quantity]:
+def _short_date(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """Day and month of a date without a year (*3.10.*); nothing if it cannot be one, or is a version."""
     if not (0 < int(match["a"]) <= 31 and 0 < int(match["b"]) <= 12):
         return []
@@ -290,17 +270,17 @@ def _short_date(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_build(match, int(match[group]), "date", unit, group) for group, unit in (("a", "day"), ("b", "month"))]
 
 
-def _code(match: re.Match[str], rules: Rules, split: bool = False) -> list[Quantity]:
+def _code(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """A version or, if *split*, a telephone number as one identifier of all its digits; its runs are then its parts."""
     runs = _RUN.findall(match[0])
-    digits = "".join(runs)
+    digits, split = "".join(runs), rule.get("split", False)
     if split and (len(digits) < (7 if match[0][0] in "+(0" else 9) or not re.search("[+(-]", match[0])):
         return []
     parts = tuple(_build(match, int(run), "cardinal") for run in runs) if split else ()
     return [_build(match, int(digits), "identifier", parts=parts)]
 
 
-def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
+def _identifier(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """A name that holds a number (*MP3*, *COVID-19*) as an identifier of that value; nothing for *MAX60%*."""
     digits = re.search(r"\d{1,15}(?:\.\d{1,15})?", unicodedata.normalize("NFKC", match[0]))
     if not digits or match.string.startswith(("%", "％"), match.end()):  # MAX60%
@@ -310,26 +290,27 @@ def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_build(match, value, "identifier", certainty=WEAK, also=also)]
 
 
-def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
+def _han_fraction(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """The fraction of a match such as 三分之二 (2/3); nothing if either part is zero or cannot be read."""
     above, below = (_number(match[group], rules) or 0 for group in "nd")
     parts = tuple(_build(match, part, "cardinal") for part in (above, below))
     return [_build(match, Fraction(above, below), "fraction", parts=parts)] if above and below else []
 
 
-def _several(match: re.Match[str], rules: Rules, kind: Kind, certainty: float = WEAK) -> list[Quantity]:
+def _several(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """A quantity for each digit in group *n*, with what stands around them: 三四五年级, 七八十 (seventy or eighty)."""
     got, start = match.groupdict(""), match.start("n")
     century = 100 * ((_integer(got["c"], rules) or 1) - 1) if got.get("c") else 0
-    kind = "percent" if got.get("p") else kind
+    kind: Kind = "percent" if got.get("p") else rule["kind"]
     numbers = [_number(got.get("whole", "") + digit + got.get("u", ""), rules) for digit in got["n"]]
+    certainty = rule.get("certainty", WEAK)
     made = [_build(match, century + number, kind, certainty=certainty) for number in numbers if number is not None]
     if "u" in got:
         return made
     return [replace(q, span=(i, i + 1), surface=match.string[i]) for i, q in enumerate(made, start)]
 
 
-def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
+def _month(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """The month that a word names (*March*, *Mar*); nothing if it is likelier to be another word (*sept*)."""
     name = match["all"].lower()
     month = rules.months.get(name) or next(m for stem, m in rules.month_stems.items() if name.startswith(stem))
@@ -350,7 +331,7 @@ def _full_months(lang: str) -> tuple[bool, frozenset[str]]:
     return months["format"]["wide"][1].istitle(), frozenset(map(str.lower, months["stand-alone"]["wide"].values()))
 
 
-def _slash(match: re.Match[str], rules: Rules) -> list[Quantity]:
+def _slash(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """The fraction of *3/4* or *3 1/2*; two numbers for *7/2*."""
     a, b, whole = int(match["a"]), int(match["b"]), match.groupdict().get("n")
     if not b or (a >= b if whole else a > 31 < b):
@@ -361,14 +342,14 @@ def _slash(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return list(parts) if a >= b else [_build(match, Fraction(a, b), "fraction", parts=parts)]
 
 
-def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
+def _fraction(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
     """The fraction of *two thirds*, with the unit beside it; nothing for an ordinal (*une neuvième place*)."""
     data, text, end = rules.data, match.string, match.end()
     found = find_numbers(match["n"], rules.lang)
     numerator = found[0].value if len(found) == 1 and found[0].kind == "cardinal" else 0  # of no third quarter
     if not 0 < numerator < 100 or numerator % 1 or (numerator >= 20 and numerator % 10 == 0):  # sixty-sixth
         return []
-    share = Fraction(int(numerator), _value_of_word(match, values))
+    share = Fraction(int(numerator), _value_of_word(match, rule["values"]))
     whole = re.search(data.get("fraction_after_whole", "(?!)"), text[max(0, match.start() - 21) : match.end("n")])
     if whole and _integer(whole[1], rules) is not None:
         return []

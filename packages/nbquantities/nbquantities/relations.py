@@ -67,11 +67,8 @@ def relation(a: Quantity, b: Quantity) -> Relation | None:
     one_of = special == "fraction" != other.kind and one.value.numerator == 1 and "/" not in one.surface
     if one_of and other.value == one.value.denominator > 2 and not other.unit:
         return Relation("equivalent", "one of so many")
-    if (
-        "date" in kinds
-        and a.unit != b.unit
-        and (kinds == {"date", "measure"} or (a.unit and b.unit and len(kinds) == 1))
-    ):
+    parts_of_dates = kinds == {"date", "measure"} or (kinds == {"date"} and a.unit and b.unit)
+    if parts_of_dates and a.unit != b.unit:
         return None
     equal, units = _value_relation(a, b), _unit_relation(a, b)
     if equal and kinds == {"cardinal"} and name_in(a) != name_in(b) and (a.surface + b.surface).isascii():

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from typing import Any
 
 from babel import Locale
@@ -71,9 +72,12 @@ class Rules:
             name: re.compile(filled_in(pattern, fills | {"words": either(lists.get(name, ()))}) or "", re.IGNORECASE)
             for name, pattern in common["lists"].items()
         }
-        known, words_of_language = {"han": self.han, **data}, {"counters": f"[{data.get('counters', '')}]"}
-        around = [rule for rule in common["around"] if "if" not in rule or known.get(rule["if"])]
-        patterns = [filled_in(rule["is"], words_of_language) or "" for rule in around]
+        #: What the field *if* of a shared rule can ask for, and whether it holds in the language.
+        self.conditions = {"any": True, "han": self.han, "spaced": not self.han, "hours_24": clock.get("norm") == 24}
+        self.conditions |= {"tight": not numbers.get("loose_space"), "comma_groups": bool(data.get("comma_groups"))}
+        counters = f"[{data.get('counters', '')}]"
+        around = [rule for rule in common["around"] if self.conditions[rule.get("if", "any")]]
+        patterns = [filled_in(rule["is"], {"counters": counters}) or "" for rule in around]
         self.around = list(zip(map(re.compile, patterns), around, strict=True))
         self.any_around = re.compile("|".join(patterns))
         self.months = _months(lang, data)
@@ -82,8 +86,7 @@ class Rules:
     def unit(self, text: str, at: int) -> tuple[str, int] | None:
         """The unit that begins at a place, after a point, a space or a hyphen, and where it ends."""
         begin = _BEFORE_UNIT.match(text, at)
-        found = self.units.match(text, begin.end() if begin else at)
-        return None if found is None else (found[1], found[0])
+        return self.units.match(text, begin.end() if begin else at)
 
 
 @cached_rules
@@ -121,10 +124,9 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
     if language_data(lang).get("script") == "han":
         return found
     months = Locale.parse(lang).months
-    for width in ("wide", "abbreviated"):
-        for form in ("format", "stand-alone"):
-            for month, name in months[form][width].items():
-                found.setdefault(name.rstrip(".").lower(), month)
+    for width, form in product(("wide", "abbreviated"), ("format", "stand-alone")):
+        for month, name in months[form][width].items():
+            found.setdefault(name.rstrip(".").lower(), month)
     for month, names in data.get("months_more", {}).items():
         found.update(dict.fromkeys(names, month))
     for name in data.get("no_months", ()):

@@ -175,7 +175,8 @@ _SECTION, _UNITS = re.compile("([௦-௯]*)([௰௱]?)"), {"": 1, "௰": 10, "�
 # ----------------------------------------------------------------------------
 # Words: how they are looked up.
 
-SOLID = frozenset({"add", "multiply", "scale"})
+_MULTIPLIERS = ("multiply", "scale")
+SOLID = frozenset({"add", *_MULTIPLIERS})
 
 
 #: A word: letters and marks of the scripts in which number words are spelled.
@@ -222,13 +223,9 @@ VULGAR = "¼½¾⅕⅖⅗⅘⅛⅜⅝⅞"
 _TOKEN = re.compile(rf"{WORD}|({TRADITIONAL})|({LITERAL})|[{VULGAR}]")
 
 
-_COMMA = Atom("comma")
-
-
 #: Between two parts of a number: a hyphen or spaces; between the words of a phrase, an apostrophe, too (п'ять).
 _SPACES = "[ \u00a0\u2009\u202f]"
 _SPACED = re.compile(f"{_SPACES}{{1,16}}")
-_JOINT = re.compile(f"[-\u2010\u2011\u00ad]|{_SPACED.pattern}")
 _NARROW = re.compile("[ \u2009\u202f]?")
 _HYPHEN = re.compile("[-\u2010\u2011\u00ad]")
 _JOINT = re.compile(f"{_HYPHEN.pattern}|{_SPACED.pattern}")
@@ -245,8 +242,6 @@ class SpacedReader:
         data = language_data(lang)
         attached, money = data.get("attached", {}), data.get("after_currency", {})
         self.rules = convention(lang)
-        self.entry = entry
-        self.after_digits = {w: Atom("scale", Decimal(value)) for w, value in data.get("after_digits", {}).items()}
         # 3 M€: the letter of a scale may stand after a space where a currency sign follows it.
         self.attached = re.compile(rf"{either(attached)}(?![^\W_])|{_SPACES}{{0,3}}{either(attached)}(?=[{_CURRENCY}])")
         self.after_currency = re.compile(rf"{either(money)}(?![^\W_])")
@@ -254,13 +249,9 @@ class SpacedReader:
         self.comma = bool(data.get("comma"))
         self.half_after = frozenset(data.get("half_after", ()))
         self.clock_after = re.compile(data.get("clock_after", "(?!)"))
-        self._known = lru_cache(REMEMBERED)(self._look)
+        # As a number word, True for what `_add_other` reads, False for any other word.
+        self._known = lru_cache(REMEMBERED)(lambda token: entry(token) or not token[0].isalpha())
         self._folded = lru_cache(REMEMBERED)(fold)
-
-    def _look(self, token: str) -> Entry | bool:
-        """What is known of a token: as a number word, True for what `_add_other` reads, False for any other word."""
-        other = not token[0].isalpha() or token.lower() in self.after_digits
-        return self.entry(token) or other
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*, left to right."""
@@ -301,10 +292,6 @@ class SpacedReader:
             pieces.append(tamil_numeral(token[1], start))
         elif token[0] in VULGAR:
             self._add_vulgar(text, token[0], start, pieces)
-        elif pieces and pieces[-1].written is not None:  # 5 millions: a plural that is no number by itself
-            atom = self.after_digits.get(token[0].lower())
-            if atom is not None and self._joined(text, pieces, start):
-                pieces.append(Piece(start, token.end(), atom, token[0], joined=True))
 
     def _follows(self, text: str, tokens: list[re.Match[str]], i: int, rest: tuple[str, ...]) -> bool:
         """Whether the words of *rest* come after token *i*, each after a space or a hyphen."""
@@ -329,7 +316,7 @@ class SpacedReader:
             return False
         last = pieces[-1]
         if self.comma and last.atom.role == "scale" and start - last.end == 2 and text.startswith(", ", last.end):
-            pieces.append(Piece(last.end, last.end + 1, _COMMA, ",", joined=True))
+            pieces.append(Piece(last.end, last.end + 1, Atom("comma"), ",", joined=True))
             return True
         touching = last.end == start and last.written is not None
         return touching or _JOINT.fullmatch(text, last.end, start) is not None
@@ -387,7 +374,7 @@ class UnspacedReader:
         self.spaced = bool(data.get("spaced"))
         self.scales = frozenset(word for word, atom in atoms.items() if atom.role == "scale")
         self.spelled = {
-            **{word: Atom("add", Decimal(value)) for word, value in data.get("spelled", _NONE)["values"].items()},
+            **{word: Atom("add", Decimal(value)) for word, value in data.get("spelled", {}).get("values", {}).items()},
             **{w: replace(a, bare=True) for w, a in atoms.items() if a.role in ("multiply", "scale", "point")},
         }
         self.syllables = re.compile(either(self.spelled))
@@ -410,8 +397,9 @@ class UnspacedReader:
                 return [Piece(start, end, self.atoms[token], token)]
             case "literal":
                 return read_literal(token, start, self.rules)
-            case "decade":
-                year = self._decade(token)
+            case "decade":  # 1980 for 20世纪80年代 and 二十世纪八十年代
+                century, _, decade = re.split("(世纪|世紀)", token)
+                year = 100 * (self._below_hundred(century) - 1) + self._below_hundred(decade)
                 return [Piece(start, end, Atom("literal", year), str(year))]
             case "suffix":
                 return [Piece(start, end, Atom("scale", self.suffixes[token]), token)]
@@ -424,11 +412,6 @@ class UnspacedReader:
                 digits = "".join(self.digits[character] for character in token)
                 return [Piece(start, end, Atom("literal", Decimal(digits)), digits)]
         return []
-
-    def _decade(self, text: str) -> Decimal:
-        """The first year of a decade: 1980 for *20世纪80年代* and *二十世纪八十年代*."""
-        century, _, decade = re.split("(世纪|世紀)", text)
-        return 100 * (self._below_hundred(century) - 1) + self._below_hundred(decade)
 
     def _below_hundred(self, text: str) -> Decimal:
         """The value of a number below one hundred in digits or Chinese: 80 for *80*, *八十* and *八〇*."""
@@ -451,29 +434,19 @@ class UnspacedReader:
         return self.spaced and below and start - last.end == 1 and text[last.end] == " "
 
 
-_NONE: dict[str, Any] = {"patterns": [], "values": {}, "signs": {}}
-
-
 def _tokens(data: dict[str, Any], atoms: dict[str, Atom]) -> Lookup:
     """The patterns of what is read as one token or skipped: of common/unspaced.yaml, and the language's words."""
-    spelled = data.get("spelled", _NONE)
-    scales = [word for word, atom in atoms.items() if atom.role == "scale"]
-    multipliers = "".join(w for w, atom in atoms.items() if atom.role in ("multiply", "scale") and len(w) == 1)
-    digits = "".join(data["digits"])
-    parts = {name: "".join(data[name]) for name in ("clock", "half_words", "point")} | {
-        "digits": digits,
-        "multipliers": multipliers,
-        "numerals": digits + multipliers,
-        "positional": "".join(each for each in data["digits"] if each not in data.get("counting", "")),
-        "single": "".join(word for word in scales if len(word) == 1),
-        "half_after": either(data["half_after"]),
-        "attached": either(data.get("attached", ())),
-        "literal": LITERAL,
-    }
+    signs = {role: "".join(w for w, a in atoms.items() if a.role == role and len(w) == 1) for role in _MULTIPLIERS}
+    parts = {name: "".join(data[name]) for name in ("clock", "half_words", "point", "digits")}
+    parts |= {name: either(data.get(name, ())) for name in ("half_after", "attached")}
+    parts |= {"single": signs["scale"], "multipliers": "".join(signs.values()), "literal": LITERAL}
+    parts["numerals"] = parts["digits"] + parts["multipliers"]
+    parts["positional"] = "".join(each for each in data["digits"] if each not in data.get("counting", ""))
     words = [re.escape(word) for word, atom in atoms.items() if atom.role != "point"]
     patterns = [("skip", _whole_word(word, parts["numerals"])) for word in sorted(data["skip"], key=len, reverse=True)]
     patterns += [("skip", filled_in(pattern, parts) or "(?!)") for pattern in data["patterns"]]
-    patterns += [("spelled", filled_in(pattern, spelled["signs"]) or "(?!)") for pattern in spelled["patterns"]]
+    if spelled := data.get("spelled"):
+        patterns += [("spelled", filled_in(pattern, spelled["signs"]) or "(?!)") for pattern in spelled["patterns"]]
     patterns += [(kind, filled_in(each, parts) or "") for kind, each in read_yaml(COMMON / "unspaced.yaml").items()]
     return Lookup([*patterns, *(("word", word) for word in sorted(words, key=len, reverse=True))])
 
