@@ -788,7 +788,7 @@ def corpus_identity(
 
 def check_corpus(
     corpus: str, src: str, tgt: str, parsers: Mapping[str, str] | None = None, *, n: int | None = None,
-    on_error: OnError = "raise", parsed: bool = True, limit: str = "n",
+    on_error: OnError = "raise", parsed: bool = True, limit: str | None = None,
 ) -> list[str]:  # fmt: skip
     """List the problems that would stop `load_pairs`. Loads no parser.
 
@@ -799,7 +799,7 @@ def check_corpus(
     parsed
         Whether raw text is parsed, so that parsers can be missing.
     limit
-        The name of the parameter that sets *n*.
+        The name of the parameter that sets *n*, where a corpus without an end needs it.
 
     Returns
     -------
@@ -817,7 +817,7 @@ def check_corpus(
     try:
         found, split = find_corpus(corpus)
         problems = found.problems(Request(src, tgt, split, n, parsers, on_error, parsed=parsed))
-        if n is None and not problems and is_endless(corpus):
+        if n is None and limit and not problems and is_endless(corpus):
             return [f"corpus '{corpus}' is unbounded: set {limit}"]
         return problems
     except NbkitError as error:
