@@ -79,7 +79,7 @@ def listing(problems: Iterable[Problem]) -> str:
 
 
 def _difference(one: Problem, other: Problem) -> str:
-    """The words of *other* that differ first from those of *one*; "" if the two differ in more than a quarter."""
+    """The first words in which the message *other* differs from *one*; "" if more than a quarter of them differ."""
     (a, _, tail), (b, _, other_tail) = one.message.partition("\n"), other.message.partition("\n")
     words, others = a.split(), b.split()
     differ = [x != y for x, y in zip(words, others, strict=False)]
@@ -316,7 +316,7 @@ _LEAST_TEXT = 4
 
 
 def _nothing_to_run(entry: Entry) -> Iterator[str]:
-    """Why pages that are wanted would be missing or empty: a list such as ``models: []``."""
+    """The problem of an entry whose empty list (``models: []``) leaves its notebooks nothing to show, if so."""
     study = entry.study
     empty = [f"{name}: []" for name, value in entry.params if value == [] and name.removesuffix("s") in study.grid]
     if empty and all(each.scope == "cell" for each in entry.notebooks) and not study.cells(entry.params):
@@ -342,7 +342,7 @@ def _fields(location: Location) -> list[str]:
 
 
 def problems_of_values(error: Any, lines: Lines, prefix: Location, fields: Any) -> list[Problem]:
-    """The problems of a file's values, with their lines. fields: the names that are allowed at a place."""
+    """One problem per error of a pydantic `ValidationError`, with its line. fields: the names allowed at a place."""
     found = schema_problems(error.errors(), lambda place: fields((*prefix, *place)), "parameter" if prefix else "key")
     places = [((*prefix, *place), message) for place, message in found]
     return [Problem(lines.place(place), f"{'.'.join(map(str, place))}: {message}") for place, message in places]

@@ -179,7 +179,7 @@ def heatmap(
     within: tuple[float, float] = (0, 1), label: str = "", written: str | None = None,
     empty: str = NO_MODEL,
 ) -> Figure:  # fmt: skip
-    """A cell for each value of *y* × *x*, on one scale in all panels; dark is large. As `forest` otherwise.
+    """The column value as a cell for each *y* × *x*, on the scale *within* in all panels; dark is large.
 
     Numbers stand in the cells where there is room, those of few units (column ``n``) with a dagger. written: the column
     with what stands there instead. Perturbations on both axes are the same rows and columns, in the paper's order.

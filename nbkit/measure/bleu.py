@@ -148,7 +148,7 @@ _chunks = lru_cache(maxsize=64)(_Chunks)
 
 
 def _seams(lang: str) -> tuple[dict[str, tuple[int, ...]], regex.Pattern[str]]:
-    """The words and endings of `seams.tsv` for *lang* with the offsets of their seams, and a pattern for them."""
+    """Words and endings in which a tokenizer of *lang* splits (`seams.tsv`), with the offsets, and their pattern."""
     offsets: dict[str, tuple[int, ...]] = {}
     words: list[str] = []
     endings: list[str] = []

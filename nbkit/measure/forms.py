@@ -445,7 +445,7 @@ def error_rates(judgements: pd.DataFrame) -> pd.DataFrame:
 
 
 def naturalness(judgements: pd.DataFrame) -> pd.DataFrame:
-    """The mean score of each set, by annotator and for all annotators, with intervals over sentences (§3.3).
+    """The mean rating of naturalness of each set of sentences, by annotator and for all, with intervals (§3.3).
 
     judgements: as returned by `nbkit.measure.forms.read_forms` for the second task. Columns: set, annotator, mean, low,
     high, n (sentences).

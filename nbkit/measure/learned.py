@@ -341,7 +341,7 @@ def argmax(similarity: np.ndarray) -> np.ndarray:
 
 
 def itermax(similarity: np.ndarray) -> np.ndarray:
-    """Argmax, then once more among the pairs with an unlinked unit: simalign's two rounds.
+    """Links as a boolean matrix: `argmax`, then a second round for pairs with an unlinked side (simalign's itermax).
 
     In the second round similarities are multiplied by 0.9 if one unit is linked, by 0 if both are. Pairs with a side of
     at most two units, or with a fully linked side, have only the first round. Argument and result as for `argmax`.

@@ -457,7 +457,7 @@ def _numbers_at(case: _Case, text: str) -> tuple[Number, ...]:
 
 
 def _has_numeral(written: str) -> bool:
-    """Whether a number contains more than ASCII digits and separators: words, scale words, native digits."""
+    """Whether a written number has words, scale words or native digits, not ASCII digits and separators alone."""
     return any(each.isalpha() or (each.isalnum() and not each.isascii()) for each in written)
 
 

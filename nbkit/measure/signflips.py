@@ -34,7 +34,7 @@ _BLOCK = 1 << 22  # signs that are drawn at a time
 
 
 def p_values(sums: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:
-    """p of each test of a comparison, p after Holm's correction, and over how many tests that was.
+    """The p-value of each test of a comparison, those after Holm's correction, and over how many tests that was.
 
     sums: of each test what its clusters add to the difference. A test in which so few clusters differ that no signs of
     theirs would be significant does not count, and has p = 1 afterwards.

@@ -52,7 +52,7 @@ def family_of(reference: Reference, folder: Path) -> Family:
 
 
 def check_translator(reference: Reference, folder: Path) -> None:
-    """Raise `ModelError` unless the model in *folder* can translate what *reference* asks."""
+    """Raise `ModelError` unless the model in *folder* translates the language pair of the model name *reference*."""
     family = family_of(reference, folder)
     check_languages(reference, family, _stated_languages(reference, family, folder))
     check_backend(reference, family)

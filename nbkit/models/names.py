@@ -136,7 +136,7 @@ class Reference:
 
 
 def _entry(noun: str, name: str, thing: Any) -> Entry:
-    """The `Entry` of anything that is registered as a model of a kind: of Python code that answers, too."""
+    """The `Entry` of what was registered as *name*: an entry, or Python code that answers; noun: its kind."""
     entry = thing if isinstance(thing, Entry) else Entry(python=thing)
     is_code = entry.python is None or isinstance(entry.python, Code)
     return entry if is_code else replace(entry, python=Code(noun, name, entry.python))

@@ -137,7 +137,7 @@ class Seq2Seq(Tokenized):
         return tokens[:, 1 if target is None or self.family.token_starts else 2 :].tolist()
 
     def _settings(self, target: int | None, decoding: Decoding, limit: int) -> Any:
-        """The checkpoint's own settings (what it forbids and forces), with the search's set over them."""
+        """The checkpoint's `GenerationConfig` with *decoding*, the target language's token and *limit* new tokens."""
         config = type(self._defaults).from_dict(self._defaults.to_dict())
         config.update(
             num_beams=decoding.beams, length_penalty=decoding.length_penalty, max_new_tokens=limit, max_length=None,

@@ -148,7 +148,7 @@ def _at_home(copies: tuple[int, ...]) -> list[list[int]]:
 
 
 def _last_steps(ways: list[int], m: int, c: int, after: int) -> tuple[list[tuple[int, int, int]], list[int]]:
-    """How c tokens of a form may enter m, by tokens `_at_home`: (before, driven out, new ones), and how many ways.
+    """How c tokens of one form can be inserted into m, by tokens `_at_home`: before, displaced, new; and how many ways.
 
     ways: the number of permutations by how many tokens were at home before.
     """

@@ -58,7 +58,7 @@ class _Digits:
 def shrink_number(
     number: DrawnNumber, pattern: str, lang: str, fails: Fails, *, max_calls: int = 30, exhaustive: int = 300
 ) -> Shrunk:
-    """The smallest number of a format's kind that fails as *number* does: fewer digits first, then smaller ones.
+    """The smallest number like those of the format *pattern* that fails as *number* does: fewer digits, then smaller.
 
     The kind of a format is what makes its capability: digits alone, with a fraction, with thousands separators, with
     a numeral, spelled out; the number of digits may get smaller than the format's. At every step the

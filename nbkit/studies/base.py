@@ -203,7 +203,7 @@ def _star_values(name: str, src: str, tgt: str) -> set[str]:
 
 
 def _run_pairs(known: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The directions of a run, of the fields that stand before its models; none if one of these is wrong."""
+    """The (source, target) pairs of a run, by the fields that are validated before `models`; none if one is wrong."""
     targets = known.get("languages") or [known[name] for name in ("target",) if name in known]
     pairs = [(known["source"], target) for target in targets] if "source" in known else []
     ways = known.get("directions", ["out"])
@@ -511,7 +511,7 @@ class JudgedParams(ModelParams):
 
     @model_validator(mode="after")
     def _forms_with_keys(self) -> JudgedParams:
-        """Validator: annotators' forms are given together with the file of their answers, or neither is."""
+        """Validator: forms filled in by annotators are given with the key file of their items, or neither is."""
         for forms, key in self.tasks.items():
             if bool(getattr(self, forms)) != bool(getattr(self, key)):
                 raise ValueError(f"{forms} and {key} belong together: set both or neither")

@@ -201,7 +201,7 @@ class Part:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of `fill_part` for this part, in JSON. follow: whether the next parts are not known yet."""
+        """The arguments of `fill_part` for this part, in JSON; it goes on with the next parts if these are unknown."""
         params, schema = self.run.params, type(self.run.params)
         place = {"table": self.table.name, "cell": list(self.cell), "corpus": self.corpus, "start": self.start}
         dump = {"params": params.model_dump(mode="json"), "schema": f"{schema.__module__}:{schema.__name__}"}

@@ -92,7 +92,7 @@ class Outcomes:
 
     @property
     def _declared(self) -> Mapping[str, Judged]:
-        """The declared measures; none without rows."""
+        """The measures that the study declares in its ``behaviour.yaml``, by name; none without rows."""
         return self.behaviour.outcomes.measures if self.behaviour.outcomes and len(self.rows) else {}
 
     def _rows_and_values(self, judged: Judged) -> tuple[pd.DataFrame, pd.Series]:

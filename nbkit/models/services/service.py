@@ -104,7 +104,7 @@ class Service(Model):
         return {"kind": "answer", "version": 1, "model": model, **languages, "decoding": self.settings()}
 
     def table_key(self) -> Record:
-        """The part of a table's key for a translation read from an answer: model, settings, and rules of reading."""
+        """The model's part of a table's store key: model, settings, and how translations are read from its replies."""
         read = {"labels": list(self.labels), "code": digest(__name__)}
         return {"model": self.versioned(), "decoding": {**self.settings(), **read}}
 

@@ -77,7 +77,7 @@ def _filters(params: DisambiguationParams) -> dict[str, str]:
 
 
 def facts(params: DisambiguationParams) -> dict[str, str]:
-    """What the results of a page depend on besides corpora and translators."""
+    """For a page's footer: what its results depend on besides corpora and translators, such as aligners, by name."""
     langs, called = _filters(params), {name: label(name) for name in params.translated_by}
     filters = mark_unstored(langs, lambda name: load(name, "likelihood", langs[name], **params.running).identity())
     fixed = ", ".join(called[name] for name in called if name not in params.attackable)

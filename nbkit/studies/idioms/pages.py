@@ -199,7 +199,7 @@ def best(table: pd.DataFrame, value: str, *, lower: bool) -> pd.Series:
 
 
 def litter_table(found: pd.DataFrame, params: IdiomsParams, name: str) -> None:
-    """Show LitTER as the paper's text and as in its figures, over idioms, over pairs, and of covered pairs."""
+    """Show LitTER as the paper's text defines it and as its code computes it; also over pairs, and of covered ones."""
     main = found[found["main"].astype(bool)]
     covered = main.assign(paper=main["paper"].astype(float).where(main["covered"].astype(bool)))
     each = ((main, "paper"), (main, "published"), (covered, "paper"))

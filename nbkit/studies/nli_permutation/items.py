@@ -39,7 +39,7 @@ def inputs(params: NliPermutationParams, cell: Cell) -> Any:
 
 
 def training_inputs(params: NliPermutationParams, cell: Cell) -> Any:
-    """The identity of the training corpus and of its tokenizer."""
+    """For store keys: what identifies the training corpus and its tokenizer."""
     return nli_identity(params.training_corpus, params.language, parsers=params.parsers or None)
 
 

@@ -77,7 +77,7 @@ def pairs(params: NliPermutationParams, cell: Cell, part_of_outcomes: pd.DataFra
 
 
 def variant_pairs(params: NliPermutationParams, cell: Cell, part_of_variant_outcomes: pd.DataFrame) -> pd.DataFrame:
-    """A row per pair and scheme, with the columns of `_shares` and the mean BLEU of the permutations."""
+    """Per pair and scheme of permuting: the share of accepted permutations, other columns of `_shares`, mean BLEU."""
     return _shares(part_of_variant_outcomes, ["unit", "scheme"])
 
 

@@ -113,7 +113,7 @@ def _of_template(template: str, lang: str) -> tuple[tuple[Decimal, ...], float]:
 
 
 def training_inputs(params: NumbersParams, cell: Cell) -> Any:
-    """The identity of the sentences that a model was trained on."""
+    """For store keys: what identifies the sentences that a model was trained on; None if they are not known."""
     corpus = _training_corpus(cell)
     return corpus and corpus_texts_identity(*corpus)
 

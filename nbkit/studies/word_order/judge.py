@@ -28,7 +28,7 @@ def inputs(params: WordOrderParams, cell: Cell) -> list[dict[str, Any]]:
 
 
 def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """β = κ(t, g), β₁ = κ(t⁻, g) (robustness) and β₂ = κ(t⁻, g⁻) (faithfulness), one row per item and metric.
+    """β = κ(t, g), β₁ = κ(t⁻, g) (robust), β₂ = κ(t⁻, g⁻) (faithful) of translations t, references g; ⁻ scrambled.
 
     verdict, reason: whether a perturbed sentence flips, β₁ > β (fail), and whether also β ≤ ½ < β₁, the criterion that
     all but one of the printed samples meet. carried: how much of the source's displacement arrives

@@ -124,7 +124,7 @@ class WordOrderParams(TranslatorParams):
             load_metric(name, **dict[str, Any](options))  # raises if it does not know them
 
     def kappas(self) -> list[Kappa]:
-        """The metrics of the run, made with their options."""
+        """The similarity metrics κ of the run, loaded with their options."""
         return [load_metric(name, **self.metric_options.get(name, {})) for name in self.metrics]
 
     @property

@@ -183,7 +183,7 @@ def _correlation(own: pd.DataFrame, finding: Finding) -> _Known | None:
 
 
 def _correlated_with(found: Outcomes, rows: pd.DataFrame, finding: Finding) -> Any:
-    """What the score of each of *rows* is correlated with: a number in a group, or the other measure of its item."""
+    """The second variable of a correlation, per row: its group (such as *digits*) as a number, or another measure."""
     kind, _, name = finding.with_.partition(":")
     if kind == "group":
         return pd.to_numeric(group(rows, name), errors="coerce")

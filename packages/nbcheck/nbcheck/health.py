@@ -501,7 +501,7 @@ def _beginnings(text: str) -> Counter[tuple[str, ...]]:
 
 
 def _is_anaphora(passage: Sequence[str], text: str, source: str) -> bool:
-    """Whether *passage* begins sentences of the text, and two sentences of the source begin alike, too."""
+    """Whether *passage* is a repeated beginning of sentences, as the source has one, too (anaphora in rhetoric)."""
     return _beginnings(text)[tuple(passage[:2])] > 1 and max(_beginnings(source).values(), default=0) > 1
 
 

@@ -86,7 +86,7 @@ def decide(
 
 
 def _marks_in(output: str, parts: Mapping[str, Judged], names: Iterable[str]) -> tuple[tuple[str, Span], ...]:
-    """(name, span) of what to mark in *output*, from left to right; of overlapping marks the first."""
+    """(name, span) of what the judged parts *names* found in *output*, in order; of overlapping ones the first."""
     found: list[tuple[str, Span]] = []
     every = [(name, span) for name in names for span in original_spans(output, parts[name].spans)]
     for name, span in sorted(every, key=lambda each: each[1]):

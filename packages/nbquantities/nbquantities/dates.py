@@ -99,7 +99,7 @@ def _days_beside_month(text: str, quantities: Sequence[Quantity]) -> list[Quanti
 
 
 def _is_day(quantity: Quantity) -> bool:
-    """Whether it can be the day of a month: a whole number up to 31 that counts nothing but what a neighbour does."""
+    """Whether it can be the day of a month: a whole number up to 31 without a unit of its own."""
     return (quantity.soft or quantity.unit in ("", "day")) and quantity.value in _DAY_NUMBERS
 
 

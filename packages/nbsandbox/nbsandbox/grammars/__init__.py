@@ -537,7 +537,7 @@ class Grammar(ABC):
         return [self.phrase(subject, "nsubj:pass" if clause.passive else "nsubj", case=NOMINATIVE)]
 
     def render_object(self, clause: Clause, thing: Phrase) -> list[Node]:
-        """The direct object, or the agent if the clause is passive."""
+        """What stands in the object's place: the direct object, or in the passive *thing* as its agent."""
         return self.render_agent(clause, thing) if clause.passive else [self.direct_object(clause, thing)]
 
     def render_agent(self, clause: Clause, agent: Phrase) -> list[Node]:
