@@ -225,7 +225,7 @@ def _half_of_day(text: str, lang: str) -> str:
 
 
 def _spoken_clock(match: re.Match[str], rules: Rules, rule: _Rule) -> list[Quantity]:
-    """The time of *half past three*, in minutes within 12 h; the rule's value: minutes to add, or the sign of those said."""
+    """The time of *half past three*, in minutes within 12 h; the rule has minutes to add, or the sign of those said."""
     clock, value = rules.data["clock"], rule["value"]
     hour = clock.get("genitive", {}).get(match["hour"].lower()) or _integer(match["hour"], rules)
     if hour is None or not 1 <= hour <= 24:

@@ -617,7 +617,7 @@ class Japanese(Grammar):
         return [node]
 
     def render_object(self, clause: Clause, thing: Phrase) -> list[Node]:
-        """What stands in the object's place: the object with the verb's particle, or in the passive *thing* as its agent."""
+        """What stands in the object's place: it with the verb's particle, or in the passive *thing* as its agent."""
         if clause.passive:
             return self.render_agent(clause, thing)
         particle = self._verb_of(clause).particle
