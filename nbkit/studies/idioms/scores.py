@@ -136,7 +136,8 @@ def apt_eval(found: pd.DataFrame) -> pd.DataFrame:
 
 def _in_order(table: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """A table with its systems in the order of *found*."""
-    return found[OF].drop_duplicates().merge(table, on=OF)
+    typed = table.astype(found[OF].dtypes.to_dict())  # without rows, they are not alike by themselves
+    return found[OF].drop_duplicates().merge(typed, on=OF)
 
 
 def global_scores(found: pd.DataFrame) -> pd.DataFrame:
@@ -146,7 +147,7 @@ def global_scores(found: pd.DataFrame) -> pd.DataFrame:
     """
     tables = [corpus_score(found, f"{name}_sums", name, [*OF, "of"]).assign(measure=name) for name in UNITS]
     table, numbers = pd.concat(tables, ignore_index=True), ["value", "low", "high"]
-    table[numbers] = table[numbers].astype(float).div(table["measure"].map(UNITS), axis=0)
+    table[numbers] = table[numbers].astype(float).div(table["measure"].map(UNITS).astype(float), axis=0)
     table[numbers[1:]] = table[numbers[1:]].where(table["model"] != REFERENCES)
     table["signature"] = [score_signature(*each) for each in zip(table["measure"], table["language"], strict=True)]
     return _in_order(table, found)[[*OF, "of", "measure", "value", "low", "high", "n", "signature"]]
