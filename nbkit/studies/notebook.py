@@ -168,7 +168,7 @@ def extremes(table: pd.DataFrame, form: str = ".2f", times: float = 1) -> str:
 
     >>> import pandas as pd
     >>> rates = pd.DataFrame({"language": ["de", "fr"], "value": [0.5, 0.2], "low": [0.4, 0.1], "high": [0.6, 0.3]})
-    >>> extremes(rates, ".0f", 100), extremes(rates.head(1)), extremes(rates.assign(value=1))
+    >>> extremes(rates, ".0f", 100), extremes(rates.head(1)), extremes(rates.assign(value=[0.999, 1.001]))
     ('20 [10, 30] (French (fr)) to 50 [40, 60] (German (de))', '0.50 [0.40, 0.60]', '1.00 (all 2)')
     """
     least, most = (f"{times * end:{form}}" for end in (table["value"].min(), table["value"].max()))

@@ -282,7 +282,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_what_holds_of_several_systems_is_said_once(files):
+def test_what_several_systems_share_stands_there_once(files):
     shutil.copy(files / "mine.de", files / "yours.de")
     plan = plan_card([f"outputs:{files}/{name}.de" for name in ("mine", "yours")], ("en", "de"))
     order, numbers = (each for each in plan.behaviours if each.study.name in ("word_order", "numbers"))

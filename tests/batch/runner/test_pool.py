@@ -51,7 +51,7 @@ def test_progress_bars_of_a_worker_share_no_semaphore():
     assert done.error is None
 
 
-def test_a_worker_that_is_told_to_end_while_it_ends_says_nothing(capfd):
+def test_a_worker_that_is_stopped_while_it_ends_prints_nothing(capfd):
     source = "import atexit, os, signal\natexit.register(os.kill, os.getpid(), signal.SIGTERM)"
     with LocalProcesses(1, {}) as run:
         (done,) = run([Task("x", exec, (source, {}))])
