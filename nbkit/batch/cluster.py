@@ -47,7 +47,7 @@ class ClusterError(NbkitError):
 def run_on_worker(function: Callable[..., Any], arguments: tuple[Any, ...], where: Mapping[str, str]) -> Any:
     """Call a task's function on a worker of the cluster, one at a time however many threads the worker has.
 
-    where: the variables of `places`; the worker's own go first.
+    where: the `task_variables`; the worker's own go first.
     """
     with _one_at_a_time:  # models are loaded once per process and are not thread-safe
         os.environ.update({"TQDM_DISABLE": "1", "TOKENIZERS_PARALLELISM": "false"})

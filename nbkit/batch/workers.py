@@ -225,7 +225,7 @@ _OUT_OF_MEMORY = "memory ran out: use fewer --workers, a smaller model or a mach
 def call(function: Callable[..., Any], arguments: tuple[Any, ...], where: Mapping[str, str]) -> Any:
     """Call *function* with *arguments* on any machine; raise whatever it raises as a `TaskError`.
 
-    where: the variables of `places`.
+    where: the `task_variables`.
     """
     os.environ.update(where)
     try:

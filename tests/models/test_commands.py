@@ -14,7 +14,7 @@ import pytest
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding, label, load
-from nbkit.models.services.commands import allow_commands
+from nbkit.models.services.commands import BATCH, allow_commands
 from nbkit.store import Store
 from tests.models.by_name import check_model, load_translator, model_identity, translate_remembered, translation_config
 
@@ -61,6 +61,21 @@ def test_context_that_is_carried_over_is_found(program):
     with pytest.raises(ModelError, match=r"in two ways: .*each its own process, omit"):
         translate(program(source, isolate="batch"), ["one", "two", "three"])
     assert translate(program(source), ["one", "two"]) == ["one", "two"]
+
+
+def test_the_first_batch_is_checked_before_another_begins(program, tmp_path):
+    """It is translated a second time, in another order, before a process gets any text of the next one."""
+    log = tmp_path / "texts"
+    source = f"""
+    before = ''
+    for line in sys.stdin:
+        open({str(log)!r}, 'a').write(line)
+        print(before, line.strip(), flush=True); before = line.strip()[-1:]
+    """
+    with pytest.raises(ModelError, match="in two ways"):
+        translate(program(source, isolate="batch", workers=2), [f"text {n}" for n in range(2 * BATCH)])
+    asked = log.read_text().splitlines()[: 2 * BATCH]
+    assert len(set(asked)) == BATCH and set(asked[:BATCH]) == set(asked[BATCH:])
 
 
 FAULTS = {

@@ -170,9 +170,11 @@ class Command(Service):
 
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
         """The answers to *texts*, one line of the program's output each."""
-        found = dict(zip(texts, self.lines(texts), strict=True))
-        if self.options.isolate == "batch":
-            with nullcontext() if self._is_checked else self._first:  # one batch is checked whole, before all others
+        in_batches = self.options.isolate == "batch"
+        # The first batch is checked before another one begins.
+        with self._first if in_batches and not self._is_checked else nullcontext():
+            found = dict(zip(texts, self.lines(texts), strict=True))
+            if in_batches:
                 self._check_independence(found, texts)
         return [answer(text, found[text]) for text in texts]
 
